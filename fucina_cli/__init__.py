@@ -1,0 +1,1 @@
+"""Fucina CLI: GGUF language models whose answers fit a schema, faster than without one."""

@@ -1,0 +1,1 @@
+"""Measurements you can run: ``python -m fucina_cli.bench.NAME``."""

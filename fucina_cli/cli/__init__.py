@@ -1,0 +1,1 @@
+"""Flags, modes, printing, exit codes. No decoding logic."""

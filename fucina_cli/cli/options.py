@@ -1,0 +1,122 @@
+"""The command line as parsed, and what does not depend on a model checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fucina_cli.cli.exits import FlagError
+from fucina_cli.cli.values import RANGES, check_seed, check_temperature
+
+
+@dataclass(frozen=True)
+class Options:
+    """One field per flag, named like it; None where the flag was not given."""
+
+    model: str
+    token_ids: str | None
+    chat: str | None
+    prompt: str | None
+    info: bool
+    tokenize: str | None
+    logits_out: str | None
+    compare_logits: str | None
+    json_schema: str | None
+    lark: str | None
+    regex: str | None
+    choice: list[str] | None
+    json_whitespace: bool
+    gen: int | None
+    stop: list[str] | None
+    system: str | None
+    think: bool | None
+    temp: float | None
+    top_k: int | None
+    top_p: float | None
+    min_p: float | None
+    repeat_penalty: float | None
+    repeat_last_n: int | None
+    freq_penalty: float | None
+    presence_penalty: float | None
+    seed: int | None
+    greedy: bool
+    logit_bias: list[str] | None
+    ctx: int | None
+    threads: int | None
+    gpu_layers: int | None
+    cache_type: str | None
+    exact: bool
+    json: bool
+    tokens_out: str | None
+    quiet: bool
+    verbose: bool
+
+    def check(self) -> None:
+        """Raise FlagError for numbers out of range and for flags that exclude each other."""
+        numbers: dict[str, float | None] = {
+            "--gen": self.gen,
+            "--top-k": self.top_k,
+            "--top-p": self.top_p,
+            "--min-p": self.min_p,
+            "--repeat-penalty": self.repeat_penalty,
+            "--repeat-last-n": self.repeat_last_n,
+            "--freq-penalty": self.freq_penalty,
+            "--presence-penalty": self.presence_penalty,
+            "--ctx": self.ctx,
+            "--threads": self.threads,
+            "--gpu-layers": self.gpu_layers,
+        }
+        for flag, value in numbers.items():
+            RANGES[flag].check(flag, value)
+        check_temperature(self.temp)
+        check_seed(self.seed)
+        _at_most_one(
+            {
+                "--json-schema": self.json_schema,
+                "--lark": self.lark,
+                "--regex": self.regex,
+                "--choice": self.choice or None,
+            },
+            "one constraint governs an answer",
+        )
+        _at_most_one(
+            {"--chat": self.chat, "--prompt": self.prompt, "TOKEN_IDS": self.token_ids},
+            "an answer starts from one of them",
+        )
+        _at_most_one(
+            {
+                "--info": self.info or None,
+                "--tokenize": self.tokenize,
+                "--logits-out": self.logits_out,
+                "--compare-logits": self.compare_logits,
+            },
+            "they are modes of their own",
+        )
+        if self.system is not None and self.chat is None:
+            raise FlagError("--system", "needs --chat: only a chat has a system text")
+        if self.greedy and self.temp:
+            raise FlagError("--greedy", f"contradicts --temp {self.temp:g}; give one of them")
+        if self.quiet and self.verbose:
+            raise FlagError("--quiet", "contradicts --verbose; give one of them")
+
+    @property
+    def constraint_flag(self) -> str | None:
+        """Name of the constraint flag that was given."""
+        flags = {
+            "--json-schema": self.json_schema,
+            "--lark": self.lark,
+            "--regex": self.regex,
+            "--choice": self.choice or None,
+        }
+        return next((flag for flag, value in flags.items() if value is not None), None)
+
+    @property
+    def prompt_flag(self) -> str | None:
+        """Name of the flag or argument that brings the prompt."""
+        sources = {"--chat": self.chat, "--prompt": self.prompt, "TOKEN_IDS": self.token_ids}
+        return next((flag for flag, value in sources.items() if value is not None), None)
+
+
+def _at_most_one(given: dict[str, object], why: str) -> None:
+    present = [flag for flag, value in given.items() if value is not None]
+    if len(present) > 1:
+        raise FlagError(" and ".join(present), f"can't be given together: {why}")

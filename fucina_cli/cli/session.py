@@ -1,0 +1,337 @@
+"""From options to loaded things: model, prompt, sampling, constraint, context.
+
+Whatever a flag or the model file gets wrong becomes a FlagError here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from fucina_cli import conversation
+from fucina_cli.cli import output, values
+from fucina_cli.cli.exits import FlagError
+from fucina_cli.cli.options import Options
+from fucina_cli.cli.supervisor import BOARD
+from fucina_cli.cli.values import TextReader
+from fucina_cli.constraint import grammar, source, validation
+from fucina_cli.constraint.grammar import Grammar, Prepared
+from fucina_cli.constraint.source import GrammarError, Source
+from fucina_cli.conversation import Prompt
+from fucina_cli.families.family import Family
+from fucina_cli.families.registry import WrongFamily, check_family
+from fucina_cli.families.template import TemplateError
+from fucina_cli.llama import header, native
+from fucina_cli.llama.context import CACHE_TYPES, Context
+from fucina_cli.llama.errors import ModelError
+from fucina_cli.llama.model import Model
+from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.sampling.processor import LogitBias
+
+_DEFAULT_GEN = 2048
+_Number = TypeVar("_Number", int, float)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The text-valued flags, read: files and standard input resolved."""
+
+    chat: str | None
+    prompt: str | None
+    system: str | None
+    source: Source | None
+    stops: tuple[tuple[str, bool], ...]  # (value, may it be a token id)
+
+
+def read_texts(options: Options, reader: TextReader) -> Texts:
+    """Resolve every text-valued flag. Raises FlagError naming the flag that can't be read."""
+
+    def text(flag: str, value: str | None) -> str | None:
+        return None if value is None else reader.text(flag, value)
+
+    chat, prompt = text("--chat", options.chat), text("--prompt", options.prompt)
+    for flag, value in (("--chat", chat), ("--prompt", prompt)):
+        if value == "":
+            raise FlagError(flag, "the text is empty; there is nothing to answer")
+    stops = [
+        (reader.text("--stop", stop), not reader.is_file(stop)) for stop in options.stop or []
+    ]
+    if any(not stop for stop, _ in stops):
+        raise FlagError("--stop", "the text is empty; give a token id or some text")
+    return Texts(
+        chat=chat,
+        prompt=prompt,
+        system=text("--system", options.system),
+        source=_read_source(options, reader),
+        stops=tuple(stops),
+    )
+
+
+def _read_source(options: Options, reader: TextReader) -> Source | None:
+    flag = options.constraint_flag
+    if flag is None:
+        return None
+    readers = {
+        "--json-schema": (options.json_schema, source.json_schema),
+        "--regex": (options.regex, source.regex),
+        "--lark": (options.lark, source.lark),
+    }
+    with _grammar_errors(flag + _file_of(options, flag)):
+        if flag == "--choice":
+            return source.choice(_read_choices(options.choice or [], reader))
+        value, read = readers[flag]
+        return read(reader.text(flag, value or ""))
+
+
+def _read_choices(given: list[str], reader: TextReader) -> list[str]:
+    answers: list[str] = []
+    for value in given:
+        text = reader.text("--choice", value)
+        if reader.is_file(value):
+            answers.extend(line for line in text.splitlines() if line)
+        else:
+            answers.append(text)
+    return answers
+
+
+def prepare_grammar(options: Options, given: Source | None) -> Prepared | None:
+    """Check the constraint before any model is loaded. Raises FlagError."""
+    flag = options.constraint_flag
+    if given is None or flag is None:
+        return None
+    flag += _file_of(options, flag)
+    with _blame(flag), _grammar_errors(flag):
+        if given.kind == "json_schema":
+            validation.check_schema(given.schema)
+        return grammar.prepare(given, json_whitespace=options.json_whitespace)
+
+
+def _file_of(options: Options, flag: str) -> str:
+    value = {
+        "--json-schema": options.json_schema,
+        "--regex": options.regex,
+        "--lark": options.lark,
+    }.get(flag)
+    if value and value.startswith("@") and not value.startswith("@@"):
+        return f" ('{value[1:]}')"
+    return ""
+
+
+def load_model(options: Options, family: Family, *, vocab_only: bool = False) -> Model:
+    """Load the file for its family. Raises FlagError that names the file."""
+    path = Path(options.model)
+    flag = f"'{options.model}'"
+    native.LOG.verbose = options.verbose
+    try:
+        architecture = header.architecture(path)
+        if architecture is not None:
+            check_family(family, architecture)
+        with _blame(flag):
+            native.library(exact=options.exact)
+            native.on_abort(BOARD.last_words)
+            model = Model(
+                path,
+                exact=options.exact,
+                gpu_layers=-1 if options.gpu_layers is None else options.gpu_layers,
+                vocab_only=vocab_only,
+            )
+        check_family(family, model.architecture)
+    except (ModelError, WrongFamily) as error:
+        raise FlagError(flag, str(error)) from None
+    return model
+
+
+def make_prompt(
+    options: Options, family: Family, model: Model, texts: Texts, *, thinking: bool | None
+) -> Prompt:
+    """The ids to start from. Raises FlagError when there are none, or for a bad template."""
+    if texts.chat is not None:
+        try:
+            return conversation.chat_prompt(
+                model, family, texts.chat, system=texts.system, thinking=thinking
+            )
+        except TemplateError as error:
+            way_out = "" if model.chat_template else " (--prompt)"
+            raise FlagError(f"'{options.model}'", f"{error}{way_out}") from None
+    if texts.prompt is not None:
+        prompt = conversation.text_prompt(model, texts.prompt)
+    elif options.token_ids is not None:
+        prompt = Prompt(values.token_ids(options.token_ids, model.n_vocab))
+    else:
+        raise FlagError("MODEL", "nothing to do; give --chat, --prompt, TOKEN_IDS or --info")
+    if not prompt.tokens:
+        raise FlagError(options.prompt_flag or "--prompt", "the text has no tokens in this model")
+    return prompt
+
+
+def sampling_config(options: Options, family: Family, model: Model, thinking: bool) -> SamplingConfig:
+    """The family's defaults in a chat and greedy elsewhere, overridden by flags."""
+    if options.chat is not None:
+        defaults = family.sampling(thinking, model.number)
+        temperature, top_k = defaults.temperature, defaults.top_k
+        top_p, min_p = defaults.top_p, defaults.min_p
+    else:
+        temperature, top_k, top_p, min_p = 0.0, 0, 1.0, 0.0
+    if options.greedy:
+        temperature = 0.0
+    elif options.temp is not None:
+        temperature = options.temp
+    seed = options.seed
+    if seed is None:
+        seed = int.from_bytes(os.urandom(4), "little") if temperature else 0
+    try:
+        return SamplingConfig(
+            temperature=temperature,
+            top_k=_or(options.top_k, top_k),
+            top_p=_or(options.top_p, top_p),
+            min_p=_or(options.min_p, min_p),
+            repeat_penalty=_or(options.repeat_penalty, 1.0),
+            repeat_last_n=_or(options.repeat_last_n, 64),
+            frequency_penalty=_or(options.freq_penalty, 0.0),
+            presence_penalty=_or(options.presence_penalty, 0.0),
+            seed=seed,
+        )
+    except ValueError as error:  # only the file's own defaults can still be out of range
+        raise FlagError(f"'{options.model}'", f"its general.sampling defaults: {error}") from None
+
+
+def logit_biases(options: Options, model: Model) -> tuple[LogitBias, ...]:
+    """The bias list as a processor; empty when no bias was given. Raises FlagError."""
+    if not options.logit_bias:
+        return ()
+    table: dict[int, float] = {}
+    for item in options.logit_bias:
+        written, bias = values.bias(item)
+        if written.isascii() and written.isdigit():
+            token = values.vocabulary_id("--logit-bias", written, model.n_vocab)
+        else:
+            tokens = model.vocabulary.tokenize(written)
+            if len(tokens) != 1:
+                raise FlagError(
+                    "--logit-bias",
+                    f"'{written[:40]}' is {len(tokens)} tokens in this vocabulary, not one; "
+                    f"give an id ({','.join(map(str, tokens[:8]))})",
+                )
+            token = tokens[0]
+        table[token] = table.get(token, 0.0) + bias
+    return (LogitBias(table, model.n_vocab),)
+
+
+def stops(texts: Texts, model: Model) -> tuple[frozenset[int], tuple[str, ...]]:
+    """Stop ids and stop texts. Raises FlagError for ids out of range."""
+    ids = {
+        values.vocabulary_id("--stop", value, model.n_vocab)
+        for value, may_be_id in texts.stops
+        if may_be_id and value.isascii() and value.isdigit()
+    }
+    sequences: list[str] = []
+    for value, may_be_id in texts.stops:
+        if may_be_id and value.isascii() and value.isdigit():
+            continue
+        marker = model.vocabulary.marker_id(value)
+        if marker is None:
+            sequences.append(value)
+        else:
+            ids.add(marker)  # a control token has no text to wait for
+    return frozenset(ids), tuple(sequences)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A grammar for one model, and the seconds that it took."""
+
+    grammar: Grammar
+    seconds: float
+
+
+def compile_constraint(
+    options: Options, family: Family, model: Model, prepared: Prepared | None
+) -> Compiled | None:
+    """Compile for the model's vocabulary, and show each warning once. Raises FlagError."""
+    flag = options.constraint_flag
+    if prepared is None or flag is None:
+        return None
+    flag += _file_of(options, flag)
+    begin = time.perf_counter()
+    with _blame(flag), _grammar_errors(flag):
+        stop = stop_for(options, family, model)
+        compiled = grammar.compile_grammar(prepared, grammar.build_tokens(model.vocabulary, stop))
+    if not options.quiet:
+        for text in compiled.warnings:
+            output.warning(f"{flag}: {text}")
+    return Compiled(compiled, time.perf_counter() - begin)
+
+
+def stop_for(options: Options, family: Family, model: Model) -> int:
+    """The token that ends a reply of this run."""
+    try:
+        return conversation.stop_token(model, family, chat=options.chat is not None)
+    except ModelError as error:
+        raise FlagError(f"'{options.model}'", str(error)) from None
+
+
+def make_context(options: Options, model: Model, prompt: Prompt, *, gen: int | None) -> Context:
+    """A context for the prompt and `gen` more tokens. Raises FlagError when it can't hold them."""
+    kinds = None
+    if options.cache_type is not None:
+        kinds = values.cache_type(options.cache_type, sorted(CACHE_TYPES))
+    needed = len(prompt.tokens) + (_DEFAULT_GEN if gen is None else gen)
+    trained = model.n_ctx_train
+    size = options.ctx if options.ctx is not None else max(1, min(trained, needed))
+    if len(prompt.tokens) + (gen != 0) > size:
+        what = options.prompt_flag or "the prompt"
+        raise FlagError(
+            what,
+            f"{len(prompt.tokens)} tokens and an answer do not fit the context of {size} tokens; "
+            + ("shorten it" if size >= trained else f"raise --ctx (the model has {trained})"),
+        )
+    if size > trained and not options.quiet:
+        output.warning(f"--ctx: {size} tokens are more than the {trained} the model was trained for")
+    try:
+        with _blame(f"'{options.model}'"):
+            return Context(model, n_ctx=size, cache_type=kinds, threads=options.threads)
+    except ModelError as error:
+        raise FlagError("--ctx" if options.ctx else f"'{options.model}'", str(error)) from None
+
+
+def answer_limit(gen: int | None) -> int:
+    """Most tokens of an answer."""
+    return _DEFAULT_GEN if gen is None else gen
+
+
+@contextlib.contextmanager
+def blame_first_forward(options: Options) -> Iterator[None]:
+    """A crash within the block is the model file's fault: its graph was never computed before."""
+    with _blame(f"'{options.model}'"):
+        yield
+
+
+def stop_blaming() -> None:
+    """From here on a native crash is a bug of ours."""
+    BOARD.blame("")
+
+
+@contextlib.contextmanager
+def _blame(what: str) -> Iterator[None]:
+    BOARD.blame(what)
+    try:
+        yield
+    finally:
+        BOARD.blame("")
+
+
+@contextlib.contextmanager
+def _grammar_errors(flag: str) -> Iterator[None]:
+    try:
+        yield
+    except GrammarError as error:
+        raise FlagError(flag, str(error)) from None
+
+
+def _or(value: _Number | None, default: _Number) -> _Number:
+    return default if value is None else value

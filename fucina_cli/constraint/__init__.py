@@ -1,0 +1,1 @@
+"""Grammar text to compiled grammar to per-stream constraint; choices; independent validation."""

@@ -1,0 +1,167 @@
+"""A grammar's state in one stream: the hook inside the sampler, and its look-aheads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from llguidance._lib import LLMatcher
+from numpy.typing import NDArray
+
+from fucina_cli.sampling.mask import apply_mask_words
+
+
+class ConstraintError(RuntimeError):
+    """The engine gave up on a state (too complex), or was fed a token that it forbids."""
+
+
+class Constraint:
+    """A LogitProcessor over an llguidance matcher, with structure and a draft-side hook.
+
+    Args:
+        matcher: compiled, at its initial state; the constraint owns it.
+        n_vocab: width of a logits row.
+        stop_token: the one token allowed once the grammar is complete.
+        ordinary: packed uint32 [ceil(n_vocab/32)], ids that may be produced at all. The engine
+            excludes control tokens by itself; this holds even if a grammar names one.
+
+    Every token must pass `commit` exactly once. `forced_tokens`, `valid_prefix_len`, `mask_words`
+    and `is_allowed` change nothing.
+    """
+
+    def __init__(
+        self, matcher: LLMatcher, n_vocab: int, stop_token: int, ordinary: NDArray[np.uint32]
+    ) -> None:
+        self._pristine = matcher
+        self._matcher = matcher.deep_copy()
+        self._draft: LLMatcher | None = None
+        self._n_vocab = n_vocab
+        self.stop_token = stop_token
+        self._ordinary = ordinary
+        self._mask: NDArray[np.uint32] | None = None
+        #: Seconds that each mask took, in order.
+        self.mask_seconds: list[float] = []
+
+    # -- LogitProcessor ----------------------------------------------------------------------
+
+    def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
+        """Set the logits of every forbidden id to -inf; float32 [n_vocab], in place."""
+        apply_mask_words(logits, self.mask_words())
+
+    def commit(self, token: int) -> None:
+        """Advance by a selected token. Raises ConstraintError when the grammar forbids it."""
+        self._mask = None
+        if self._matcher.is_stopped() and token == self.stop_token:
+            return
+        if not self._matcher.consume_token(token):
+            raise ConstraintError(
+                f"token {token} is not allowed here: {self._matcher.get_error() or 'forbidden'}"
+            )
+
+    def reset(self) -> None:
+        """Back to the start of the grammar, for a new reply."""
+        self._matcher = self._pristine.deep_copy()
+        self._draft = None
+        self._mask = None
+
+    def fork(self) -> Constraint:
+        """An independent constraint at the current state."""
+        copy = Constraint(self._pristine, self._n_vocab, self.stop_token, self._ordinary)
+        copy._matcher = self._matcher.deep_copy()
+        return copy
+
+    # -- structure ---------------------------------------------------------------------------
+
+    def mask_words(self) -> NDArray[np.uint32]:
+        """The allowed set: packed uint32 [ceil(n_vocab/32)], id i at bit i%32 of word i//32.
+
+        Raises ConstraintError when the engine can't go on (a grammar too complex for its limits).
+        The array must not be changed; it is computed once per state.
+        """
+        if self._mask is None:
+            begin = time.perf_counter()
+            self._mask = self._words_of(self._matcher)
+            self.mask_seconds.append(time.perf_counter() - begin)
+        return self._mask
+
+    def is_allowed(self, token: int) -> bool:
+        """Whether `token` may come next."""
+        return bool(self.mask_words()[token >> 5] >> np.uint32(token & 31) & np.uint32(1))
+
+    def forced_tokens(self, limit: int) -> list[int]:
+        """The next tokens where the grammar leaves no choice, at most `limit` of them.
+
+        Once the grammar is complete and can't go on, that is the stop token.
+        """
+        if limit <= 0:
+            return []
+        if self.finished:
+            return [self.stop_token]
+        tokens: list[int] = []
+        for token in self._matcher.compute_ff_tokens()[:limit]:
+            if not self._is_ordinary(token):
+                break
+            tokens.append(token)
+        return tokens
+
+    def valid_prefix_len(self, tokens: Sequence[int]) -> int:
+        """How many of `tokens` could be committed one after the other from here."""
+        candidates = list(tokens)
+        for i, token in enumerate(candidates):
+            if not self._is_ordinary(token):
+                candidates = candidates[:i]
+                break
+        return self._matcher.validate_tokens(candidates) if candidates else 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether what was committed is a whole answer of the grammar."""
+        return self._matcher.is_accepting() and not self._matcher.is_error()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the answer is complete and can't be continued."""
+        return self._matcher.is_stopped() and not self._matcher.is_error()
+
+    # -- the hook of drafting models ---------------------------------------------------------
+
+    def draft_begin(self) -> None:
+        """Copy the committed state into the speculative slot."""
+        self._draft = self._matcher.deep_copy()
+
+    def draft_mask_words(self) -> NDArray[np.uint32]:
+        """The allowed set of the speculative state, as `mask_words`."""
+        return self._words_of(self._speculative())
+
+    def draft_advance(self, token: int) -> bool:
+        """Move the speculative state; False when the chain ends there (stop or illegal token)."""
+        draft = self._speculative()
+        if token == self.stop_token or not self._is_ordinary(token):
+            return False
+        return draft.validate_tokens([token]) == 1 and draft.consume_token(token)
+
+    # ----------------------------------------------------------------------------------------
+
+    def _speculative(self) -> LLMatcher:
+        if self._draft is None:
+            raise ConstraintError("draft_begin was not called")
+        return self._draft
+
+    def _is_ordinary(self, token: int) -> bool:
+        if not 0 <= token < self._n_vocab:
+            return False
+        return bool(self._ordinary[token >> 5] >> np.uint32(token & 31) & np.uint32(1))
+
+    def _words_of(self, matcher: LLMatcher) -> NDArray[np.uint32]:
+        words = np.zeros(self._ordinary.size, dtype=np.uint32)
+        if matcher.is_stopped():
+            if matcher.is_error():
+                raise ConstraintError(matcher.get_error() or "the grammar engine failed")
+            words[self.stop_token >> 5] = np.uint32(1 << (self.stop_token & 31))
+            return words
+        matcher.unsafe_compute_mask_ptr(words.ctypes.data, words.nbytes)
+        if matcher.is_error():
+            raise ConstraintError(matcher.get_error())
+        words &= self._ordinary
+        return words

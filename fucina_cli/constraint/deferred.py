@@ -1,0 +1,101 @@
+"""Think first, answer under the constraint: a constraint that starts after the thoughts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fucina_cli.constraint.constraint import Constraint
+from fucina_cli.sampling.mask import apply_mask_words, pack_mask
+
+
+class AfterThinking:
+    """A processor that lets one thinking block pass, then hands over to a constraint.
+
+    The block is sure to come and to be left only through its closing marker: the opening one is
+    forced, and nothing that would end the turn is allowed inside. Thoughts are otherwise free.
+
+    Args:
+        constraint: starts after the block; owned by this processor.
+        opens, closes: ids of the block's markers.
+        inside: whether the prompt ended within an open block.
+        forbidden: ids that must not appear inside the block (those that end a turn).
+        n_vocab: width of a logits row.
+    """
+
+    def __init__(
+        self,
+        constraint: Constraint,
+        *,
+        opens: int,
+        closes: int,
+        inside: bool,
+        forbidden: Sequence[int],
+        n_vocab: int,
+    ) -> None:
+        self.constraint = constraint
+        self._opens, self._closes = opens, closes
+        self._inside_at_start = inside
+        self._phase = "inside" if inside else "before"
+        free = np.ones(n_vocab, dtype=np.bool_)
+        free[[*forbidden, opens]] = False
+        self._free = pack_mask(free)
+        only = np.zeros(n_vocab, dtype=np.bool_)
+        only[opens] = True
+        self._only_open = pack_mask(only)
+
+    def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
+        """Set the logits of every forbidden id to -inf; float32 [n_vocab], in place."""
+        apply_mask_words(logits, self.mask_words())
+
+    def commit(self, token: int) -> None:
+        """Advance by a selected token."""
+        if self._phase == "after":
+            self.constraint.commit(token)
+        elif self._phase == "before":
+            self._phase = "inside"
+        elif token == self._closes:
+            self._phase = "after"
+
+    def reset(self) -> None:
+        """Back to the start, before the thinking block."""
+        self.constraint.reset()
+        self._phase = "inside" if self._inside_at_start else "before"
+
+    def fork(self) -> AfterThinking:
+        """An independent copy at the current state."""
+        copy = object.__new__(AfterThinking)
+        copy.__dict__.update(self.__dict__)
+        copy.constraint = self.constraint.fork()
+        return copy
+
+    def mask_words(self) -> NDArray[np.uint32]:
+        """The allowed set, packed uint32 [ceil(n_vocab/32)]; must not be changed."""
+        if self._phase == "after":
+            return self.constraint.mask_words()
+        return self._only_open if self._phase == "before" else self._free
+
+    def is_allowed(self, token: int) -> bool:
+        """Whether `token` may come next."""
+        return bool(self.mask_words()[token >> 5] >> np.uint32(token & 31) & np.uint32(1))
+
+    def forced_tokens(self, limit: int) -> list[int]:
+        """The opening marker at the start, nothing inside, then what the constraint forces."""
+        if self._phase == "after":
+            return self.constraint.forced_tokens(limit)
+        return [self._opens][:limit] if self._phase == "before" else []
+
+    def valid_prefix_len(self, tokens: Sequence[int]) -> int:
+        """How many of `tokens` could be committed from here."""
+        for i, token in enumerate(tokens):
+            if self._phase == "after":
+                return self.constraint.valid_prefix_len(tokens)
+            if not self.is_allowed(token):
+                return i
+            if token == self._closes:
+                return i + 1 + self.constraint.valid_prefix_len(tokens[i + 1 :])
+            if self._phase == "before":
+                return 1  # what may follow the marker is not looked into
+        return len(tokens)

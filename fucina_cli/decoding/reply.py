@@ -1,0 +1,125 @@
+"""Tokens of a reply to text: whole characters, thoughts apart, text stop sequences."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Channel = Literal["answer", "thinking"]
+#: Called with each piece of text that can no longer change.
+OnText = Callable[[str, Channel], None]
+
+
+@dataclass(frozen=True)
+class ThinkingTokens:
+    """Ids of the tokens around a thinking block, and the text that names its channel."""
+
+    opens: int
+    closes: int
+    label: str = ""
+
+
+class Reply:
+    """Collects the text of one reply as its tokens arrive.
+
+    Text is handed on once it is certain: bytes of an unfinished UTF-8 character wait for the rest,
+    and so does text that may be the start of a stop sequence. What is no UTF-8 becomes U+FFFD.
+
+    Args:
+        token_bytes: raw bytes of a token id.
+        stops: text sequences that end the reply and are not part of it.
+        thinking: markers of thinking blocks, None to take every token as answer.
+        inside_thinking: whether the prompt ended within an open thinking block.
+        on_text: receives text as it becomes certain.
+    """
+
+    def __init__(
+        self,
+        token_bytes: Callable[[int], bytes],
+        *,
+        stops: Sequence[str] = (),
+        thinking: ThinkingTokens | None = None,
+        inside_thinking: bool = False,
+        on_text: OnText | None = None,
+    ) -> None:
+        self._token_bytes = token_bytes
+        self._stops = tuple(stops)
+        self._thinking = thinking
+        self._channel: Channel = "thinking" if thinking and inside_thinking else "answer"
+        self._after_thinking = False
+        self._on_text = on_text
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._held = ""
+        self._texts: dict[Channel, list[str]] = {"answer": [], "thinking": []}
+        self._label_left = thinking.label if thinking else ""
+
+    @property
+    def text(self) -> str:
+        """The answer so far, without thoughts."""
+        return "".join(self._texts["answer"])
+
+    @property
+    def thinking(self) -> str:
+        """The thoughts so far."""
+        return "".join(self._texts["thinking"])
+
+    def add(self, token: int) -> bool:
+        """Take a token; True when it completes a stop sequence, and the reply is then over."""
+        if self._thinking and token == self._thinking.opens and self._channel == "answer":
+            self._switch("thinking")
+            return False
+        if self._thinking and token == self._thinking.closes and self._channel == "thinking":
+            self._switch("answer")
+            self._after_thinking = True
+            return False
+        self._held += self._decoder.decode(self._token_bytes(token))
+        if self._channel == "thinking" or not self._stops:
+            self._release(len(self._held))
+            return False
+        found = [at for at in (self._held.find(stop) for stop in self._stops) if at >= 0]
+        if found:
+            self._release(min(found))
+            self._held = ""
+            self._decoder.reset()
+            return True
+        self._release(len(self._held) - self._possible_stop())
+        return False
+
+    def finish(self) -> None:
+        """Hand on what was held back; the reply is over."""
+        self._held += self._decoder.decode(b"", final=True)
+        self._release(len(self._held))
+
+    def _switch(self, channel: Channel) -> None:
+        self.finish()
+        self._decoder.reset()
+        self._channel = channel
+
+    def _possible_stop(self) -> int:
+        """Length of the longest end of the held text that begins a stop sequence."""
+        longest = max(map(len, self._stops)) - 1
+        for length in range(min(longest, len(self._held)), 0, -1):
+            tail = self._held[-length:]
+            if any(stop.startswith(tail) for stop in self._stops):
+                return length
+        return 0
+
+    def _release(self, length: int) -> None:
+        piece, self._held = self._held[:length], self._held[length:]
+        if self._channel == "thinking" and self._label_left and piece:
+            # The first line of a thinking channel is its name, not a thought.
+            label = self._label_left
+            shared = len(piece) if label.startswith(piece) else len(label)
+            if piece.startswith(label[:shared]):
+                piece, self._label_left = piece[shared:], label[shared:]
+            else:
+                self._label_left = ""
+        if self._channel == "answer" and self._after_thinking:
+            piece = piece.lstrip("\n")  # the blank lines that part thoughts and answer
+            self._after_thinking = not piece
+        if piece:
+            self._texts[self._channel].append(piece)
+            if self._on_text:
+                self._on_text(piece, self._channel)

@@ -1,0 +1,126 @@
+"""One stream of tokens: its history, its sampler, when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Literal
+
+from fucina_cli.decoding.reply import Reply
+from fucina_cli.drafting.source import DraftSource
+from fucina_cli.sampling.processor import Structured
+from fucina_cli.sampling.sampler import Sampler
+
+StopReason = Literal["eos", "stop_token", "stop_sequence", "constraint", "length"]
+
+
+@dataclass
+class Counts:
+    """What a stream has cost and gained.
+
+    `committed` counts reply tokens; a stop token is not one. `forced` of them needed no logits,
+    `accepted` of the `drafted` ones were what the sampler chose.
+    """
+
+    forwards: int = 0
+    committed: int = 0
+    forced: int = 0
+    drafted: int = 0
+    accepted: int = 0
+
+
+@dataclass
+class Stream:
+    """State of one stream in the decode core.
+
+    Args:
+        slot: its stream number in the KV cache.
+        tokens: the prompt's ids; the reply's are appended as they are committed.
+        sampler: its own; the processor inside is the stream's constraint.
+        reply: collects the text.
+        is_end: whether an id ends the turn by the model's own convention.
+        stop_ids: further ids that end it.
+        limit: most reply tokens.
+        source: guesses of the next tokens, None for none.
+        forced_spans: commit tokens that the grammar forces without asking for logits.
+        cached: tokens whose K and V the cache already holds.
+    """
+
+    slot: int
+    tokens: list[int]
+    sampler: Sampler
+    reply: Reply
+    is_end: Callable[[int], bool]
+    limit: int
+    stop_ids: Collection[int] = ()
+    source: DraftSource | None = None
+    forced_spans: bool = True
+    cached: int = 0
+    finished: StopReason | None = None
+    counts: Counts = field(default_factory=Counts)
+    prompt_length: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.prompt_length = len(self.tokens)
+        processor = self.sampler.processor
+        self.structure = processor if isinstance(processor, Structured) else None
+
+    @property
+    def reply_tokens(self) -> list[int]:
+        """Ids of the reply, without the stop token."""
+        return self.tokens[self.prompt_length :]
+
+    @property
+    def room(self) -> int:
+        """Reply tokens that may still be committed."""
+        return self.limit - self.counts.committed
+
+    def commit_forced(self) -> None:
+        """Commit what the grammar forces next, and notice when the stream has nothing left to do.
+
+        A forced token passes through the sampler like any other; that no logits are needed is the
+        gain. The stop token after a complete answer is one of them, and comes before the budget:
+        an answer that fits its budget exactly is a complete one.
+        """
+        while self.structure and not self.finished:
+            # At the budget's end one more is asked for: it may be the stop token.
+            span = self.structure.forced_tokens(max(self.room, 1))
+            if not span:
+                break
+            if self.ends_turn(span[0]):
+                self.sampler.force(span[0])
+                self.end("stop_token" if span[0] in self.stop_ids else "constraint")
+            elif not self.forced_spans or self.room <= 0:
+                break
+            for token in span:
+                if self.finished or self.ends_turn(token):
+                    break
+                self.sampler.force(token)
+                self.counts.forced += 1
+                self.append(token)
+        if not self.finished and self.room <= 0:
+            self.end("length")
+
+    def ends_turn(self, token: int) -> bool:
+        """Whether `token` is a stop token of this stream."""
+        return token in self.stop_ids or self.is_end(token)
+
+    def accept(self, token: int) -> None:
+        """Take a token that the sampler just committed."""
+        if self.ends_turn(token):
+            self.end("stop_token" if token in self.stop_ids else "eos")
+        else:
+            self.append(token)
+
+    def append(self, token: int) -> None:
+        """Make `token` part of the reply, unless it completes a stop sequence."""
+        if self.reply.add(token):
+            self.end("stop_sequence")
+            return
+        self.tokens.append(token)
+        self.counts.committed += 1
+
+    def end(self, reason: StopReason) -> None:
+        """The stream is over; text that was held back is handed on."""
+        self.finished = reason
+        self.reply.finish()

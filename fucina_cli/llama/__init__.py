@@ -1,0 +1,1 @@
+"""The only room that touches llama_cpp: model, vocabulary, context, exactness settings."""

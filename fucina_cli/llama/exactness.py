@@ -1,0 +1,91 @@
+"""Does a row's logits depend on the rows beside it? Measured on this model, on this machine.
+
+Plain, speculative and lockstep decoding give the same tokens only if a token's logits are bit for
+bit the same alone and in company. On a CPU llama.cpp can do that: flash attention with a q8_0
+cache (an f16 cache takes another path for single rows from 512 cells on), no repacked and no
+tiled matrix kernels. Whether it does is not assumed here but probed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fucina_cli.llama import native
+from fucina_cli.llama.context import EXACT_CACHE, Context, Row
+
+#: Rows of the probing batches: repacked kernels start at 4 rows, tiled ones at 8.
+_ROWS = 9
+_SMALL = 4
+#: Filled before probing a cache type whose single-row path changes at 512 cells.
+_LONG = 520
+
+
+@dataclass(frozen=True)
+class Exactness:
+    """The verdict of a probe: `exact`, and in one sentence why."""
+
+    exact: bool
+    reason: str
+
+
+def probe(context: Context) -> Exactness:
+    """Compare rows decoded one by one with the same rows in one batch, bitwise.
+
+    Empties the context. Costs two small batches and three single steps with a q8_0 cache, and a
+    prefill of 520 tokens more with another cache type.
+    """
+    if not context.model.exact:
+        return Exactness(False, "switched off: llama.cpp's own kernels, a row depends on its batch")
+    if not native.exact_kernels():
+        return Exactness(False, "this process loaded llama.cpp with its tiled kernels on")
+    start = 0 if context.cache_type == EXACT_CACHE else min(_LONG, max(0, context.n_ctx - _ROWS))
+    rows = min(_ROWS, context.n_ctx - start)
+    if rows < 2:
+        return Exactness(False, f"a context of {context.n_ctx} tokens is too short to probe")
+    if not context.model.can_rewind:
+        return Exactness(False, "a recurrent model: its state can't be rewound to compare")
+    tokens = _tokens(context.model.n_vocab, start + rows)
+    span = [Row(tokens[i], i, 0, True) for i in range(start, start + rows)]
+    context.clear_all()
+    try:
+        for at in range(0, start, context.batch_rows):
+            end = min(start, at + context.batch_rows)
+            context.decode([Row(tokens[i], i, 0, False) for i in range(at, end)])
+        context.decode(span)
+        together = [context.logits(i).copy() for i in range(rows)]
+        worst = 0.0
+        for i in (rows - 1, rows // 2, 0):
+            context.truncate(0, start + i)
+            context.decode([span[i]])
+            worst = max(worst, _difference(context.logits(0), together[i]))
+        context.truncate(0, start)
+        few = span[:_SMALL]
+        context.decode(few)
+        for i in range(len(few)):
+            worst = max(worst, _difference(context.logits(i), together[i]))
+    finally:
+        context.clear_all()
+    if worst == 0.0:
+        return Exactness(True, f"{rows} rows alone and in one batch are bitwise equal")
+    kinds = "/".join(context.cache_type)
+    return Exactness(
+        False,
+        f"rows differ by up to {worst:.2g} between one by one and one batch "
+        f"({context.model.quantization} weights, {kinds} cache)",
+    )
+
+
+def _difference(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
+    """Largest absolute difference of two rows; infinite where a NaN keeps them from comparing."""
+    if np.array_equal(a, b):
+        return 0.0
+    worst = float(np.max(np.abs(a - b)))
+    return worst if worst == worst else float("inf")
+
+
+def _tokens(n_vocab: int, count: int) -> list[int]:
+    """Ids spread over the vocabulary (steps of a golden-ratio sequence), always the same."""
+    return [int(n_vocab * ((0.5 + 0.6180339887498949 * i) % 1.0)) for i in range(count)]

@@ -1,0 +1,124 @@
+"""The native library: found, quieted and loaded once per process.
+
+`llama_cpp.llama_cpp` (the ctypes declarations) is imported without running the package's
+`__init__`, which pulls in the high-level `Llama` class and its chat handlers: 0.1 s that a
+one-token completion can save. A later `import llama_cpp` by other code works as usual.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import importlib.util
+import os
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+#: Environment switches that llama.cpp reads once, at its first use. The tiled CPU matrix
+#: kernels start at some number of rows, so that a row's logits would depend on how many rows
+#: share its batch; off, every row takes the same kernel whatever its company.
+_EXACT_ENVIRONMENT = {"GGML_CPU_TILED_MM": "0"}
+
+_LEVEL_WARN = 3
+_LEVEL_ERROR = 4
+_LEVEL_CONTINUE = 5
+_KEPT_LINES = 40
+
+
+class NativeLog:
+    """Receives every native log line; keeps the last errors, shows the rest only if asked."""
+
+    def __init__(self) -> None:
+        self.verbose = False
+        self._errors: list[str] = []
+        self._level = 0
+
+    def __call__(self, level: int, text: bytes | None, _user_data: object) -> None:
+        if level != _LEVEL_CONTINUE:
+            self._level = level
+        line = (text or b"").decode("utf-8", "replace")
+        if self._level >= _LEVEL_ERROR and line.strip():
+            self._errors.append(line.strip())
+            del self._errors[:-_KEPT_LINES]
+        if self.verbose:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.write(line)
+
+    def take_errors(self) -> list[str]:
+        """The error lines since the last call, oldest first."""
+        errors, self._errors = self._errors, []
+        return errors
+
+
+LOG = NativeLog()
+_library: Any = None
+_exact_kernels = False
+_kept_callbacks: list[object] = []
+
+
+def library(*, exact: bool = True) -> Any:
+    """The ctypes module of llama-cpp-python, its backend started.
+
+    The first call decides the kernels for the life of the process: the switches of `exact`
+    are read by the native library when it first computes.
+    """
+    global _library, _exact_kernels
+    if _library is None:
+        if exact:
+            for name, value in _EXACT_ENVIRONMENT.items():
+                os.environ[name] = value
+        # An assertion inside ggml would start a debugger to print a stack; we report it instead.
+        os.environ.setdefault("GGML_NO_BACKTRACE", "1")
+        module = _import_declarations()
+        callback = module.llama_log_callback(LOG)
+        _kept_callbacks.append(callback)
+        module.llama_log_set(callback, None)
+        module.llama_backend_init()
+        _exact_kernels = all(os.environ.get(k) == v for k, v in _EXACT_ENVIRONMENT.items())
+        _library = module
+    return _library
+
+
+def exact_kernels() -> bool:
+    """Whether the library of this process was loaded with the exact kernel switches."""
+    return _exact_kernels
+
+
+def on_abort(report: Callable[[str], None]) -> None:
+    """Hand the message of a failing native assertion to `report` just before the process dies."""
+    lib = library()
+    prototype = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
+
+    def hook(message: bytes | None) -> None:
+        report((message or b"").decode("utf-8", "replace"))
+
+    callback = prototype(hook)
+    try:
+        setter = lib._lib.ggml_set_abort_callback
+    except AttributeError:  # an older or a monolithic build without that symbol
+        return
+    setter.argtypes = [prototype]
+    setter.restype = ctypes.c_void_p
+    _kept_callbacks.append(callback)
+    setter(callback)
+
+
+def _import_declarations() -> Any:
+    name = "llama_cpp"
+    if name in sys.modules:
+        return importlib.import_module("llama_cpp.llama_cpp")
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.submodule_search_locations is None:
+        raise ImportError("llama-cpp-python is not installed; run: pip install fucina-cli")
+    shell = types.ModuleType(name)
+    shell.__path__ = list(spec.submodule_search_locations)
+    shell.__spec__ = spec
+    sys.modules[name] = shell
+    try:
+        return importlib.import_module("llama_cpp.llama_cpp")
+    finally:
+        # Leave no half-made package behind for whoever imports llama_cpp next.
+        del sys.modules[name]
