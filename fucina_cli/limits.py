@@ -1,4 +1,4 @@
-"""A time limit for work on untrusted input: templates and patterns that could run for ever."""
+"""Limits on work that could run for ever, and on when Ctrl-C may break into work."""
 
 from __future__ import annotations
 
@@ -8,14 +8,23 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
+_RING_AGAIN = 0.5  # seconds
+_GRACE = 5.0  # seconds
 
-class TimeLimit(Exception):
-    """The work did not end within its limit."""
+
+class TimeLimit(BaseException):
+    """The work did not end within its limit.
+
+    Like KeyboardInterrupt no Exception: the work itself may catch and ignore every Exception.
+    """
 
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise TimeLimit inside the block after `seconds` of wall time.
+
+    A single call into C code that does not return can't be interrupted: the process ends with
+    SIGPROF once it spent 5 s of processor time more than that.
 
     Works where an alarm signal can be taken (the main thread of a Unix process); elsewhere the
     block runs without a limit.
@@ -30,10 +39,41 @@ def time_limit(seconds: float) -> Iterator[None]:
     def ring(_signal: int, _frame: FrameType | None) -> None:
         raise TimeLimit
 
+    def stop() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGALRM, previous)
+
     previous = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        signal.setitimer(signal.ITIMER_PROF, seconds + _GRACE)
+        # More than once: an exception can get lost in a destructor or a callback.
+        signal.setitimer(signal.ITIMER_REAL, seconds, _RING_AGAIN)
+        try:
+            yield
+        finally:
+            stop()
+    finally:
+        stop()  # the alarm may have rung once more before the first
+
+
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of the block.
+
+    For native code that calls back into Python: an exception raised inside a callback is printed
+    and then lost.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def interrupt_waits() -> bool:
+    """Whether Ctrl-C came inside `interrupts_held`."""
+    return hasattr(signal, "sigpending") and signal.SIGINT in signal.sigpending()

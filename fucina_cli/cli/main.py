@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from fucina_cli.cli import exits, output
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.supervisor import supervise
 from fucina_cli.families.family import Family
+
+if TYPE_CHECKING:
+    from fucina_cli.cli.options import Options
+
+#: Beginnings of the number parser's messages, and the words of this tool for them.
+_PLAIN_MESSAGES = {
+    "Input should be a valid integer": "not a whole number",
+    "Input should be a valid number": "not a number",
+}
 
 
 def run(family: Family, argv: Sequence[str] | None = None) -> NoReturn:
@@ -24,15 +30,23 @@ def run(family: Family, argv: Sequence[str] | None = None) -> NoReturn:
 
 def execute(family: Family, arguments: list[str]) -> int:
     """Run the command line in this process; the exit code."""
-    _interrupt_once()
     try:
+        if sys.stdout is None:
+            raise FlagError("output", "standard output is closed; redirect it to a file")
         return _parse_and_run(family, arguments)
+    except FlagError as error:
+        output.error(str(error))
+        return exits.BAD_INPUT
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has seen enough; that is no failure of ours.
         output.discard_stdout()
         return exits.OK
+    except SystemExit as end:
+        # Typer ends so after a completion script, and Rich makes it code 1 on a broken pipe.
+        broken = isinstance(end.__context__, BrokenPipeError)
+        return end.code if isinstance(end.code, int) and not broken else exits.OK
     except OSError as error:
         output.discard_stdout()
         output.error(f"output: {error.strerror or error}")
@@ -53,36 +67,38 @@ def _parse_and_run(family: Family, arguments: list[str]) -> int:
     from fucina_cli.cli.app import build
     from fucina_cli.cli.modes import run_mode
 
-    command = typer.main.get_command(build(family, run_mode))
+    chosen: list[Options] = []
+
+    def choose(_family: Family, options: Options) -> int:
+        # Not run from in here: Typer has ideas of its own about broken pipes and interrupts.
+        chosen.append(options)
+        return exits.OK
+
+    command = typer.main.get_command(build(family, choose))
     try:
-        result = command.main(arguments, prog_name=family.command, standalone_mode=False)
-    except FlagError as error:
-        output.error(str(error))
-        return exits.BAD_INPUT
+        code = command.main(arguments, prog_name=family.command, standalone_mode=False)
     except Exception as error:
-        usage = getattr(error, "format_message", None)
-        if usage is None:
+        if not hasattr(error, "format_message"):
             raise
-        output.error(f"{_tidy(usage())}; see {family.command} --help")
+        output.error(f"{_usage(error)}; see {family.command} --help")
         return exits.BAD_INPUT
-    return result if isinstance(result, int) else exits.OK
+    if chosen:
+        return run_mode(family, chosen[0])
+    return code if isinstance(code, int) else exits.OK  # --help, --version
 
 
-def _tidy(message: str) -> str:
-    """A usage message as the tail of a line: no period at its end, flags without quotes."""
-    text = " ".join(message.split()).removesuffix(".")
-    return text.replace("Invalid value for ", "").replace("'-", "-").replace("':", ":")
+def _usage(error: Exception) -> str:
+    """A parser's complaint as one clause that names the flag.
 
-
-def _interrupt_once() -> None:
-    """Take the first Ctrl-C as KeyboardInterrupt, and no second one while winding up.
-
-    The terminal sends it to parent and child, and the parent forwards it: it may arrive twice.
+    Duck-typed: Typer carries its own copy of Click since 0.2x and the real one before.
     """
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    if hasattr(os, "fork"):
-        signal.signal(signal.SIGINT, interrupt)
+    message = " ".join(str(getattr(error, "message", error)).split()).removesuffix(".")
+    for stem, plain in _PLAIN_MESSAGES.items():
+        if message.startswith(stem):
+            message = plain
+    parameter = getattr(error, "param", None)
+    names = [*getattr(parameter, "opts", ()), *getattr(parameter, "secondary_opts", ())]
+    flag = max((n for n in names if n.startswith("--")), key=len, default="")
+    if parameter is not None and not message and not flag:
+        return f"{parameter.metavar or parameter.name}: missing"
+    return f"{flag}: {message}" if flag and flag not in message else message

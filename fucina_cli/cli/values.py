@@ -93,7 +93,12 @@ class Range:
         """Raise FlagError when `value` is given and outside (NaN is outside of everything)."""
         if value is None or self.low <= value <= self.high:
             return
-        raise FlagError(flag, f"{value:g} is out of range; give {self.low:g} to {self.high:g}")
+        ends = f"{_plain(self.low)} to {_plain(self.high)}"
+        raise FlagError(flag, f"{_plain(value)} is out of range; give {ends}")
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if value == value and abs(value) < 1e15 and value == int(value) else f"{value:g}"
 
 
 #: Ranges of all numeric flags.

@@ -54,7 +54,7 @@ def prepare(source: Source, *, json_whitespace: bool = False) -> Prepared:
     if source.kind == "lark":
         text = LLMatcher.grammar_from_lark(source.text)
     elif source.kind == "regex":
-        text = LLMatcher.grammar_from_regex(source.text)
+        text = LLMatcher.grammar_from_regex(_ascii_classes(source.text))
     else:
         text = LLMatcher.grammar_from_regex("|".join(_literal(c) for c in source.choices))
     failed, messages = LLMatcher.validate_grammar_with_warnings(text)
@@ -137,7 +137,7 @@ def _prepare_schema(source: Source, whitespace: bool) -> Prepared:
         "item_separator": ",",
         "key_separator": ":",
     }
-    first_failure = ""
+    first_failure = failure = ""
     for relaxed, warning in _RELAXATIONS:
         options = {**layout, **_STRICT, **relaxed}
         try:
@@ -149,10 +149,11 @@ def _prepare_schema(source: Source, whitespace: bool) -> Prepared:
             notes = [f"{warning} ({first_failure})"] if warning else []
             notes += [_one_line(m) for m in messages]
             return Prepared(source, text, tuple(dict.fromkeys(notes)))
-        first_failure = first_failure or _one_line(messages[0])
-        if "nsatisfiable" in first_failure:
+        failure = _one_line(messages[0])
+        first_failure = first_failure or failure
+        if "nsatisfiable" in failure:
             break  # no relaxation makes an impossible schema possible
-    raise GrammarError(first_failure)
+    raise GrammarError(failure)
 
 
 def _literal(text: str) -> str:
@@ -160,8 +161,29 @@ def _literal(text: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else f"\\x{{{ord(c):X}}}" for c in text)
 
 
+_ASCII_CLASSES = {"d": "[0-9]", "w": "[0-9A-Za-z_]", "s": r"[ \t\n\r\f\v]"}
+
+
+def _ascii_classes(pattern: str) -> str:
+    r"""`pattern` with \d, \w and \s as the ASCII sets that people mean by them.
+
+    The engine's own are Unicode's, under which a model may write a date in Bengali digits. It
+    already reads the patterns of a JSON schema this way. \D, \W and \S stay Unicode's, so that
+    whatever is produced matches under either reading.
+    """
+    return re.sub(
+        r"\\(.)",
+        lambda match: _ASCII_CLASSES.get(match.group(1), match.group(0)),
+        pattern,
+        flags=re.DOTALL,
+    )
+
+
 def _one_line(message: str) -> str:
     """An engine diagnostic on one line: its sentence, without the drawing of where it points."""
+    parse_error = re.search(r"regex parse error:.*?^error: (.+?)$", message, re.DOTALL | re.M)
+    if parse_error:
+        return f"not a regular expression: {parse_error.group(1).strip()}"
     lines = [line.strip() for line in message.strip().splitlines()]
     kept = [line for line in lines if line and not re.fullmatch(r"[\^~\s]+|\d+ \|.*", line)]
     return " ".join(" ".join(kept).split())[:300]

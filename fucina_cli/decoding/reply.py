@@ -53,7 +53,7 @@ class Reply:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._held = ""
         self._texts: dict[Channel, list[str]] = {"answer": [], "thinking": []}
-        self._label_left = thinking.label if thinking else ""
+        self._before_label = self._channel == "thinking"
 
     @property
     def text(self) -> str:
@@ -72,15 +72,15 @@ class Reply:
             return False
         if self._thinking and token == self._thinking.closes and self._channel == "thinking":
             self._switch("answer")
-            self._after_thinking = True
             return False
         self._held += self._decoder.decode(self._token_bytes(token))
+        self._drop_blank_lines()
         if self._channel == "thinking" or not self._stops:
             self._release(len(self._held))
             return False
-        found = [at for at in (self._held.find(stop) for stop in self._stops) if at >= 0]
-        if found:
-            self._release(min(found))
+        end = self._first_stop()
+        if end is not None:
+            self._release(end)
             self._held = ""
             self._decoder.reset()
             return True
@@ -90,12 +90,27 @@ class Reply:
     def finish(self) -> None:
         """Hand on what was held back; the reply is over."""
         self._held += self._decoder.decode(b"", final=True)
-        self._release(len(self._held))
+        self._drop_blank_lines()
+        self._release(len(self._held), final=True)
 
     def _switch(self, channel: Channel) -> None:
         self.finish()
         self._decoder.reset()
         self._channel = channel
+        self._before_label = channel == "thinking"
+        self._after_thinking = channel == "answer"
+
+    def _first_stop(self) -> int | None:
+        """Where the stop sequence begins that is complete first; of two, the longer one.
+
+        So what the reply is does not depend on how its text was cut into tokens.
+        """
+        found = [
+            (at + len(stop), at)
+            for stop in self._stops
+            if (at := self._held.find(stop)) >= 0
+        ]
+        return min(found)[1] if found else None
 
     def _possible_stop(self) -> int:
         """Length of the longest end of the held text that begins a stop sequence."""
@@ -106,19 +121,24 @@ class Reply:
                 return length
         return 0
 
-    def _release(self, length: int) -> None:
-        piece, self._held = self._held[:length], self._held[length:]
-        if self._channel == "thinking" and self._label_left and piece:
+    def _drop_blank_lines(self) -> None:
+        """Take away the blank lines that part thoughts and answer."""
+        if self._after_thinking and self._held:
+            self._held = self._held.lstrip("\n")
+            self._after_thinking = not self._held
+
+    def _release(self, length: int, *, final: bool = False) -> None:
+        """Hand on the first `length` characters of the held text."""
+        if self._before_label and self._thinking:
             # The first line of a thinking channel is its name, not a thought.
-            label = self._label_left
-            shared = len(piece) if label.startswith(piece) else len(label)
-            if piece.startswith(label[:shared]):
-                piece, self._label_left = piece[shared:], label[shared:]
-            else:
-                self._label_left = ""
-        if self._channel == "answer" and self._after_thinking:
-            piece = piece.lstrip("\n")  # the blank lines that part thoughts and answer
-            self._after_thinking = not piece
+            label = self._thinking.label
+            if len(self._held) < len(label) and label.startswith(self._held) and not final:
+                return
+            self._before_label = False
+            if label and self._held.startswith(label):
+                self._held = self._held[len(label) :]
+                length -= len(label)
+        piece, self._held = self._held[:length], self._held[length:]
         if piece:
             self._texts[self._channel].append(piece)
             if self._on_text:

@@ -25,7 +25,8 @@ CACHE_TYPES = {
     "q4_1": (3, 20 / 32),
     "q4_0": (2, 18 / 32),
 }
-EXACT_CACHE = ("q8_0", "q8_0")
+#: What exactness asks for, in order of preference; bf16 where a head is no multiple of q8_0's 32.
+_EXACT_CACHES = (("q8_0", "q8_0"), ("bf16", "bf16"))
 _FAST_CACHE = ("f16", "f16")
 _FLASH_AUTO, _FLASH_ON = -1, 1
 _BATCH_ROWS = 512
@@ -71,8 +72,7 @@ class Context:
         self._n_vocab = model.n_vocab
         attempts = [cache_type] if cache_type else [_FAST_CACHE]
         if model.exact and not cache_type:
-            # Some head sizes do not divide into q8_0 blocks: run then as llama.cpp would.
-            attempts.insert(0, EXACT_CACHE)
+            attempts[:0] = _EXACT_CACHES
         failure = ""
         self.handle = None
         for kinds in attempts:
@@ -85,7 +85,7 @@ class Context:
             params.n_batch = params.n_ubatch = _BATCH_ROWS
             params.n_outputs_max = params.n_outputs_max_per_seq = max(max_logits_rows, n_streams)
             params.n_threads = params.n_threads_batch = threads or usable_cores()
-            params.flash_attn_type = _FLASH_ON if kinds == EXACT_CACHE else _FLASH_AUTO
+            params.flash_attn_type = _FLASH_ON if kinds in _EXACT_CACHES else _FLASH_AUTO
             params.type_k, params.type_v = CACHE_TYPES[kinds[0]][0], CACHE_TYPES[kinds[1]][0]
             params.swa_full = True  # a pruned sliding-window cache could not be truncated
             params.kv_unified = False
@@ -97,7 +97,7 @@ class Context:
         if not self.handle:
             raise ModelError(
                 f"no context of {n_ctx} tokens with a {'/'.join(attempts[-1])} cache: "
-                f"{failure or 'llama.cpp gave no reason'}; lower --ctx or change --cache-type"
+                f"{failure or 'llama.cpp gave no reason'}; a shorter context or another cache type may do"
             )
         self.n_ctx = n_ctx
         self._memory = lib.llama_get_memory(self.handle)
@@ -217,5 +217,5 @@ def _check_memory(model: Model, kinds: tuple[str, str], tokens: int) -> None:
     if free is not None and needed > free:
         raise ModelError(
             f"a context of {tokens} tokens needs {needed / 2**30:.1f} GiB of memory and "
-            f"{free / 2**30:.1f} GiB are free; lower --ctx"
+            f"{free / 2**30:.1f} GiB are free; make it shorter"
         )

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fucina_cli.llama import native
-from fucina_cli.llama.context import EXACT_CACHE, Context, Row
+from fucina_cli.llama.context import Context, Row
 
 #: Rows of the probing batches: repacked kernels start at 4 rows, tiled ones at 8.
 _ROWS = 9
 _SMALL = 4
-#: Filled before probing a cache type whose single-row path changes at 512 cells.
+#: Cache types whose single-row path splits the cells from 512 on, and what is filled to see it.
+_SPLITTING = frozenset({"f32", "f16"})
 _LONG = 520
 
 
@@ -34,14 +35,15 @@ class Exactness:
 def probe(context: Context) -> Exactness:
     """Compare rows decoded one by one with the same rows in one batch, bitwise.
 
-    Empties the context. Costs two small batches and three single steps with a q8_0 cache, and a
-    prefill of 520 tokens more with another cache type.
+    Empties the context. Costs two small batches and three single steps, and a prefill of 520
+    tokens more with an f16 or f32 cache.
     """
     if not context.model.exact:
         return Exactness(False, "switched off: llama.cpp's own kernels, a row depends on its batch")
     if not native.exact_kernels():
         return Exactness(False, "this process loaded llama.cpp with its tiled kernels on")
-    start = 0 if context.cache_type == EXACT_CACHE else min(_LONG, max(0, context.n_ctx - _ROWS))
+    splits = _SPLITTING.intersection(context.cache_type)
+    start = min(_LONG, max(0, context.n_ctx - _ROWS)) if splits else 0
     rows = min(_ROWS, context.n_ctx - start)
     if rows < 2:
         return Exactness(False, f"a context of {context.n_ctx} tokens is too short to probe")

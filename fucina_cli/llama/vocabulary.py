@@ -2,24 +2,39 @@
 
 Text is data here: `tokenize` never yields a control token or a marker, whatever the text spells.
 Only `marker_ids` hands out ids of markers, to whoever knows that a template wrote them.
+
+A marker is a token that structures a conversation: every control token, and of the user-defined
+ones (which llama.cpp matches inside plain text) those that look or are used like one. The others,
+runs of spaces and tags of text formatting, are ordinary text.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from fucina_cli.llama.errors import ModelError
 
 # llama_token_attr bits, from llama.h.
 _UNKNOWN, _UNUSED, _CONTROL, _USER_DEFINED = 1 << 0, 1 << 1, 1 << 3, 1 << 4
+_EATS_SPACE_BEFORE, _EATS_SPACE_AFTER = 1 << 7, 1 << 8
 _NO_TYPE = 0  # LLAMA_VOCAB_TYPE_NONE
 _PIECE_BYTES = 1 << 16
 #: What toktrie takes as the first byte of a special token: it never occurs in UTF-8.
 SPECIAL_PREFIX = b"\xff"
+#: Tags of plain text formatting, which Gemma and others have as user-defined tokens.
+_FORMATTING = re.compile(
+    r"</?(table|caption|thead|tbody|tfoot|tr|th|td|h[1-6]|p|br|hr|blockquote|pre|code"
+    r"|ul|ol|li|strong|em|b|i|u|s|sub|sup)>"
+)
+_PUNCTUATION = re.compile(r"[^\w\s]")
+_WHITE_SPACE = " \t\n\r\f\v"
+#: A noncharacter: no token contains it, so what follows it is tokenized as inside a text.
+_ANCHOR = "\ufdd0"
 
 
 class Vocabulary:
@@ -81,7 +96,9 @@ class Vocabulary:
             if n < 0:
                 raise ModelError(f"token {token} is longer than {_PIECE_BYTES} bytes")
             data = ctypes.string_at(buffer, n)
-            if bits & (_CONTROL | _UNKNOWN) or (bits & _USER_DEFINED and _is_markup(data)):
+            if bits & (_CONTROL | _UNKNOWN) or (
+                bits & _USER_DEFINED and _is_markup(data.decode("utf-8", "replace"))
+            ):
                 data = SPECIAL_PREFIX + data
             table.append(data)
         return table
@@ -100,22 +117,17 @@ class Vocabulary:
                     found.setdefault(text, (token, bits))
         return found
 
-    def marker_ids(self, template: str = "", family_markers: Collection[str] = ()) -> dict[str, int]:
-        """Text to id of the tokens that structure a conversation.
-
-        All control tokens, and those user-defined tokens that the template or the family uses or
-        that look like `<|…|>`. Other user-defined tokens (runs of spaces, HTML tags of Gemma) are
-        ordinary text.
-        """
+    def marker_ids(
+        self, template: str = "", family_markers: Collection[str] = ()
+    ) -> dict[str, int]:
+        """Text to id of the markers: also those user-defined tokens that template or family use."""
         return {
             text: token
             for text, (token, bits) in self._special_texts.items()
             if bits & (_CONTROL | _UNKNOWN)
-            or (
-                not text.isspace()
-                and len(text) > 1
-                and ("|" in text or text in family_markers or text in template)
-            )
+            or _is_markup(text)
+            or text in family_markers
+            or (text in template and len(text) > 1 and _PUNCTUATION.search(text))
         }
 
     def tokenize_function_address(self) -> int:
@@ -125,39 +137,83 @@ class Vocabulary:
 
     # -- text to ids -------------------------------------------------------------------------
 
-    def tokenize(self, text: str) -> list[int]:
-        """Ids of `text` taken as data; no BOS is added and no marker can result."""
+    def tokenize(self, text: str, markers: Collection[str] = ()) -> list[int]:
+        """Ids of `text` taken as data; no BOS is added and no marker can result.
+
+        `markers` are texts that count as markers here beside those that always do.
+        """
         tokens = self._tokenize(text)
-        if any(self._is_live_marker(token) for token in tokens):
-            # User-defined tokens match inside plain text too. Cut each such spelling after its
-            # first character: the pieces then tokenize as the ordinary text they are.
-            tokens = [token for piece in self._cut_markers(text) for token in self._tokenize(piece)]
+        if any(self._is_marker(token, markers) for token in tokens):
+            # Cut each spelling after its first character: what is left spells no marker.
+            first, *rest = self._cut_markers(text, markers)
+            tokens = self._tokenize(first)
+            for piece in rest:
+                tokens += self._tokenize_inside(piece)
+        return tokens
+
+    def encode(self, parts: Sequence[str | int], markers: Collection[str] = ()) -> list[int]:
+        """Ids of a prompt in parts: ids of markers as they are, text between them as data.
+
+        Some markers (those of Phi-3) swallow the white space beside them, as they did in training.
+        """
+        tokens: list[int] = []
+        for i, part in enumerate(parts):
+            if isinstance(part, int):
+                tokens.append(part)
+                continue
+            if i and self._has(parts[i - 1], _EATS_SPACE_AFTER):
+                part = part.lstrip(_WHITE_SPACE)
+            if i + 1 < len(parts) and self._has(parts[i + 1], _EATS_SPACE_BEFORE):
+                part = part.rstrip(_WHITE_SPACE)
+            tokens += self.tokenize(part, markers)
         return tokens
 
     def marker_id(self, text: str) -> int | None:
-        """Id of the special token spelled exactly `text`, None when there is none.
+        """Id of the marker spelled exactly `text`, None when there is none.
 
         Asks the tokenizer instead of walking the vocabulary.
         """
         tokens = self._tokenize(text, parse_special=True)
-        if len(tokens) == 1 and self._attribute(self.handle, tokens[0]) & (
-            _CONTROL | _UNKNOWN | _USER_DEFINED
-        ):
+        if len(tokens) != 1:
+            return None
+        bits = self._attribute(self.handle, tokens[0])
+        if bits & (_CONTROL | _UNKNOWN) or (bits & _USER_DEFINED and _is_markup(text)):
             return tokens[0]
         return None
 
-    def _is_live_marker(self, token: int) -> bool:
+    def _is_marker(self, token: int, markers: Collection[str]) -> bool:
         bits = self._attribute(self.handle, token)
-        if bits & _CONTROL:
-            return True
-        return bool(bits & _USER_DEFINED) and _is_markup(self.token_bytes(token, special=True))
+        if bits & _USER_DEFINED:
+            text = self.text(token)
+            return _is_markup(text) or text in markers
+        return bool(bits & (_CONTROL | _UNKNOWN))
 
-    def _cut_markers(self, text: str) -> list[str]:
-        texts = [t for t in self._special_texts if _is_markup(t.encode()) and len(t) > 1]
-        pattern = re.compile(f"(?={'|'.join(re.escape(t) for t in texts)})")
-        cuts = [match.start() + 1 for match in pattern.finditer(text)]
+    def _has(self, part: str | int, attribute: int) -> bool:
+        return isinstance(part, int) and bool(self._attribute(self.handle, part) & attribute)
+
+    def _cut_markers(self, text: str, markers: Collection[str]) -> list[str]:
+        spelled = [
+            re.escape(marker)
+            for marker, (_, bits) in self._special_texts.items()
+            if marker in text
+            and (bits & (_CONTROL | _UNKNOWN) or _is_markup(marker) or marker in markers)
+        ]
+        if not spelled:  # an unknown token stands for characters that the vocabulary lacks
+            return [text]
+        cuts = [match.start() + 1 for match in re.finditer(f"(?={'|'.join(spelled)})", text)]
         edges = [0, *cuts, len(text)]
-        return [text[a:b] for a, b in zip(edges, edges[1:], strict=False) if a < b]
+        return [text[a:b] for a, b in itertools.pairwise(edges) if a < b]
+
+    def _tokenize_inside(self, text: str) -> list[int]:
+        """Ids of `text` without the space that some vocabularies put before a text's beginning."""
+        if not self._puts_space_first:
+            return self._tokenize(text)
+        anchor = self._tokenize(_ANCHOR)
+        return self._tokenize(_ANCHOR + text)[len(anchor) :]
+
+    @functools.cached_property
+    def _puts_space_first(self) -> bool:
+        return self.token_bytes(self._tokenize("a")[0]).startswith(b" ")
 
     def _tokenize(self, text: str, *, parse_special: bool = False) -> list[int]:
         data = text.encode("utf-8")
@@ -181,5 +237,8 @@ def _id(token: int) -> int | None:
     return token if token >= 0 else None
 
 
-def _is_markup(data: bytes) -> bool:
-    return len(data) > 2 and data.startswith(b"<") and data.endswith(b">")
+def _is_markup(text: str) -> bool:
+    """Whether a user-defined token's text is that of a marker: `<think>`, `[INST]`, `<|"|>`."""
+    if len(text) < 3 or text.isspace() or _FORMATTING.fullmatch(text):
+        return False
+    return "|" in text or (text[0] in "<[" and text[-1] in ">]")

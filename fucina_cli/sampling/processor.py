@@ -192,12 +192,14 @@ class ProcessorChain:
         return type(self)((member.fork() for member in self._members), self._n_vocab)
 
     def forced_tokens(self, limit: int) -> list[int]:
-        """The longest run that one member forces and no other forbids.
+        """The longest run that one member forces and no other forbids; none with opaque members.
 
         A token that one member forces and another bans ends the run before it: there is then
         nothing to select, which is for the sampler to report. A finite bias never shortens a run.
         """
         longest: list[int] = []
+        if len(self._structured) < len(self._members):
+            return longest  # a member that can't be asked might mask what another forces
         for member in self._structured:
             run = member.forced_tokens(limit)
             for other in self._structured:

