@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import FrameType
 
 _RING_AGAIN = 0.5  # seconds
-_GRACE = 5.0  # seconds
+_GRACE = 2.5  # seconds
 
 
 class TimeLimit(BaseException):
@@ -24,7 +24,7 @@ def time_limit(seconds: float) -> Iterator[None]:
     """Raise TimeLimit inside the block after `seconds` of wall time.
 
     A single call into C code that does not return can't be interrupted: the process ends with
-    SIGPROF once it spent 5 s of processor time more than that.
+    SIGPROF once it spent 2.5 s of processor time more than that.
 
     Works where an alarm signal can be taken (the main thread of a Unix process); elsewhere the
     block runs without a limit.

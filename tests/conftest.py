@@ -1,4 +1,4 @@
-"""Models for the tests: small random-weight files built once per run, and SmolLM2 where installed."""
+"""Models for the tests: random-weight files built once per run, and SmolLM2 where installed."""
 
 from __future__ import annotations
 

@@ -48,7 +48,9 @@ def stack(context: Context, prompt: list[int], count: int) -> tuple[float, list[
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("model", type=Path)
     parser.add_argument("--tokens", type=int, default=96)
     parser.add_argument("--rounds", type=int, default=7)
@@ -73,7 +75,8 @@ def main() -> None:
     if arguments.json:
         print(json.dumps({"tokens_per_s": medians, "ratio": ratio, "rates": rates}))
         return
-    table = Table(title=f"unconstrained greedy, {arguments.tokens} tokens, {arguments.rounds} rounds")
+    rounds = f"{arguments.tokens} tokens, {arguments.rounds} rounds"
+    table = Table(title=f"unconstrained greedy, {rounds}")
     for heading in ("loop", "median tokens/s", "min", "max", "ratio"):
         table.add_column(heading, justify="right")
     for name, values in rates.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Callable
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -32,12 +32,11 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 
-    # Typer reads these annotations when the app runs, so they must stay evaluable on 3.10.
     @app.command(help=_help(family), epilog=_EPILOG)
     def command(
         model: Annotated[str, typer.Argument(metavar="MODEL", help="Path of a .gguf file.")],
         token_ids: Annotated[
-            Optional[str],
+            str | None,
             typer.Argument(
                 metavar="[TOKEN_IDS]",
                 help="Comma-separated ids to start from: alone their next token's top 5, "
@@ -45,11 +44,11 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         chat: Annotated[
-            Optional[str],
+            str | None,
             typer.Option("--chat", metavar="MSG", help="Answer a message.", rich_help_panel=_MODES),
         ] = None,
         prompt: Annotated[
-            Optional[str],
+            str | None,
             typer.Option(
                 "--prompt", metavar="TEXT", help="Continue a raw text.", rich_help_panel=_MODES
             ),
@@ -59,7 +58,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             typer.Option("--info", help="Describe the model file.", rich_help_panel=_MODES),
         ] = False,
         tokenize: Annotated[
-            Optional[str],
+            str | None,
             typer.Option(
                 "--tokenize",
                 metavar="FILE",
@@ -68,7 +67,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         logits_out: Annotated[
-            Optional[str],
+            str | None,
             typer.Option(
                 "--logits-out",
                 metavar="PATH",
@@ -77,7 +76,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         compare_logits: Annotated[
-            Optional[str],
+            str | None,
             typer.Option(
                 "--compare-logits",
                 metavar="PATH",
@@ -86,7 +85,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         json_schema: Annotated[
-            Optional[str],
+            str | None,
             typer.Option(
                 "--json-schema",
                 metavar="JSON|@FILE",
@@ -95,7 +94,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         lark: Annotated[
-            Optional[str],
+            str | None,
             typer.Option(
                 "--lark",
                 metavar="GRAMMAR|@FILE",
@@ -104,7 +103,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         regex: Annotated[
-            Optional[str],
+            str | None,
             typer.Option(
                 "--regex",
                 metavar="PATTERN|@FILE",
@@ -113,7 +112,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         choice: Annotated[
-            Optional[list[str]],
+            list[str] | None,
             typer.Option(
                 "--choice",
                 metavar="TEXT|@FILE",
@@ -130,7 +129,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = False,
         gen: Annotated[
-            Optional[int],
+            int | None,
             typer.Option(
                 "--gen",
                 "-n",
@@ -140,7 +139,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         stop: Annotated[
-            Optional[list[str]],
+            list[str] | None,
             typer.Option(
                 "--stop",
                 metavar="ID_OR_TEXT",
@@ -149,13 +148,16 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         system: Annotated[
-            Optional[str],
+            str | None,
             typer.Option(
-                "--system", metavar="TEXT", help="System text of a chat.", rich_help_panel=_GENERATION
+                "--system",
+                metavar="TEXT",
+                help="System text of a chat.",
+                rich_help_panel=_GENERATION,
             ),
         ] = None,
         think: Annotated[
-            Optional[bool],
+            bool | None,
             typer.Option(
                 "--think/--no-think",
                 help="Let the model think first, or not. Default: the template's; no with a "
@@ -164,19 +166,22 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         temp: Annotated[
-            Optional[float],
+            float | None,
             typer.Option(
                 "--temp", metavar="T", help="Temperature, 0 for greedy.", rich_help_panel=_SAMPLING
             ),
         ] = None,
         top_k: Annotated[
-            Optional[int],
+            int | None,
             typer.Option(
-                "--top-k", metavar="K", help="Keep the K likeliest, 0 off.", rich_help_panel=_SAMPLING
+                "--top-k",
+                metavar="K",
+                help="Keep the K likeliest, 0 off.",
+                rich_help_panel=_SAMPLING,
             ),
         ] = None,
         top_p: Annotated[
-            Optional[float],
+            float | None,
             typer.Option(
                 "--top-p",
                 metavar="P",
@@ -185,7 +190,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         min_p: Annotated[
-            Optional[float],
+            float | None,
             typer.Option(
                 "--min-p",
                 metavar="P",
@@ -194,7 +199,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         repeat_penalty: Annotated[
-            Optional[float],
+            float | None,
             typer.Option(
                 "--repeat-penalty",
                 metavar="R",
@@ -203,7 +208,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         repeat_last_n: Annotated[
-            Optional[int],
+            int | None,
             typer.Option(
                 "--repeat-last-n",
                 metavar="N",
@@ -212,7 +217,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         freq_penalty: Annotated[
-            Optional[float],
+            float | None,
             typer.Option(
                 "--freq-penalty",
                 metavar="F",
@@ -221,7 +226,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         presence_penalty: Annotated[
-            Optional[float],
+            float | None,
             typer.Option(
                 "--presence-penalty",
                 metavar="F",
@@ -230,7 +235,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         seed: Annotated[
-            Optional[int],
+            int | None,
             typer.Option(
                 "--seed",
                 metavar="S",
@@ -243,7 +248,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             typer.Option("--greedy", help="Same as --temp 0.", rich_help_panel=_SAMPLING),
         ] = False,
         logit_bias: Annotated[
-            Optional[list[str]],
+            list[str] | None,
             typer.Option(
                 "--logit-bias",
                 metavar="TOKEN=BIAS",
@@ -253,7 +258,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         ctx: Annotated[
-            Optional[int],
+            int | None,
             typer.Option(
                 "--ctx",
                 metavar="N",
@@ -262,7 +267,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         threads: Annotated[
-            Optional[int],
+            int | None,
             typer.Option(
                 "--threads",
                 metavar="N",
@@ -271,7 +276,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         gpu_layers: Annotated[
-            Optional[int],
+            int | None,
             typer.Option(
                 "--gpu-layers",
                 metavar="N",
@@ -280,7 +285,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = None,
         cache_type: Annotated[
-            Optional[str],
+            str | None,
             typer.Option(
                 "--cache-type",
                 metavar="K,V",
@@ -304,7 +309,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
             ),
         ] = False,
         tokens_out: Annotated[
-            Optional[str],
+            str | None,
             typer.Option(
                 "--tokens-out",
                 metavar="PATH",

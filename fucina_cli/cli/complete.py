@@ -37,7 +37,8 @@ def complete(family: Family, options: Options) -> int:
     thinking = _thinking(options, family)
     prompt = session.make_prompt(options, family, model, texts, thinking=thinking)
     thinks = thinking if thinking is not None else _by_default(family)
-    sampling = session.sampling_config(options, family, model, thinks and prompt.thinking is not None)
+    thinks = thinks and prompt.thinking is not None
+    sampling = session.sampling_config(options, family, model, thinking=thinks)
     stop_ids, stop_texts = session.stops(texts, model)
     biases = session.logit_biases(options, model)
     context = session.make_context(options, model, prompt, gen=options.gen)
@@ -145,7 +146,8 @@ def _exit_code(
     if compiled is not None and answer.constraint is not None:
         flag = options.constraint_flag or "constraint"
         if not answer.constraint.complete:
-            output.error(f"{flag}: the answer is not complete: {_ended_by(options, context, answer)}")
+            why = _ended_by(options, context, answer)
+            output.error(f"{flag}: the answer is not complete: {why}")
             return exits.UNSATISFIED
         if verdict.valid is False:
             output.error(f"{flag}: the answer is not valid: {'; '.join(verdict.errors)}")

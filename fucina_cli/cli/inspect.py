@@ -23,6 +23,7 @@ from fucina_cli.llama.model import Model
 
 _TOP = 5
 _PROBE_TOKENS = 640
+_MAX_LOGITS_BYTES = 1 << 26
 
 
 def info(family: Family, options: Options) -> int:
@@ -94,13 +95,13 @@ def _info_table(described: dict[str, Any], model: Model) -> Table:
 
     for name, value in rows.items():
         if value:
-            table.add_row(name, Text(str(value)))
+            table.add_row(name, Text(_printable(str(value))))
     return table
 
 
 def tokenize(family: Family, options: Options) -> int:
     """Print the ids that --prompt would feed for a file's text, one per line."""
-    text = TextReader().file("--tokenize", options.tokenize or "-")
+    text = TextReader().file("--tokenize", options.tokenize or "")
     model = session.load_model(options, family, vocab_only=True)
     tokens = conversation.text_prompt(model, text).tokens
     if options.json:
@@ -155,12 +156,17 @@ def logits(family: Family, options: Options) -> int:
             raise FlagError("--logits-out", f"can't write '{path}': {_reason(error)}") from None
         return exits.OK
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as file:
+            data = file.read(_MAX_LOGITS_BYTES)
     except (OSError, ValueError) as error:
         raise FlagError("--compare-logits", f"can't read '{path}': {_reason(error)}") from None
     if not data or len(data) % 4:
-        raise FlagError("--compare-logits", f"'{path}' is not a file of float32 ({len(data)} bytes)")
+        raise FlagError(
+            "--compare-logits", f"'{path}' is not a file of float32 ({len(data)} bytes)"
+        )
     other = np.frombuffer(data, dtype="<f4").astype(np.float32)
+    if not _sound(other):
+        raise FlagError("--compare-logits", f"'{path}' holds values that are no logits")
     _, row = _forward(family, options)
     if other.size != row.size:
         raise FlagError(
@@ -172,7 +178,9 @@ def logits(family: Family, options: Options) -> int:
 
 
 def _compare(options: Options, row: NDArray[np.float32], other: NDArray[np.float32]) -> int:
-    difference = np.abs(row.astype(np.float64) - other.astype(np.float64))
+    with np.errstate(invalid="ignore"):  # -inf in both is no difference
+        difference = np.abs(row.astype(np.float64) - other.astype(np.float64))
+    difference[row == other] = 0.0
     here, there = _top_ids(row), _top_ids(other)
     agree = here == there
     worst, mean = float(difference.max()), float(difference.mean())
@@ -189,9 +197,7 @@ def _compare(options: Options, row: NDArray[np.float32], other: NDArray[np.float
         )
     else:
         verdict = "agree" if agree else f"differ: {here} here, {there} in the file"
-        output.answer(
-            f"max difference {worst:.6g}\nmean difference {mean:.6g}\ntop 5 {verdict}\n"
-        )
+        output.answer(f"max difference {worst:.6g}\nmean difference {mean:.6g}\ntop 5 {verdict}\n")
     return exits.OK if agree else exits.MISMATCH
 
 
@@ -203,15 +209,30 @@ def _forward(family: Family, options: Options) -> tuple[Model, NDArray[np.float3
     context = session.make_context(options, model, prompt, gen=0)
     with session.blame_first_forward(options):
         try:
-            return model, last_logits(context, prompt.tokens)
+            row = last_logits(context, prompt.tokens)
         except ModelError as error:
             raise FlagError(f"'{options.model}'", str(error)) from None
+    if not _sound(row):
+        raise FlagError(
+            f"'{options.model}'",
+            "the model computes logits that are no numbers; the file is damaged",
+        )
+    return model, row
+
+
+def _sound(row: NDArray[np.float32]) -> bool:
+    """Whether a softmax over `row` exists: no NaN, no +inf, not -inf throughout."""
+    return bool((row < np.inf).all() and row.max() > -np.inf)
 
 
 def _top_ids(row: NDArray[np.float32]) -> list[int]:
     """The five largest, largest first, ties by lower id."""
-    clean = np.where(np.isnan(row), -np.inf, row)
-    return [int(i) for i in np.argsort(-clean, kind="stable")[:_TOP]]
+    return [int(i) for i in np.argsort(-row, kind="stable")[:_TOP]]
+
+
+def _printable(text: str) -> str:
+    """Text of a model file, harmless to a terminal."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _reason(error: Exception) -> str:

@@ -91,12 +91,33 @@ class Options:
             },
             "they are modes of their own",
         )
+        mode = self._look_only
+        if mode and self.constraint_flag:
+            raise FlagError(self.constraint_flag, f"constrains nothing: {mode} writes no answer")
+        if mode in ("--info", "--tokenize") and self.prompt_flag:
+            raise FlagError(f"{mode} and {self.prompt_flag}", "can't be given together")
+        if mode in ("--logits-out", "--compare-logits") and not self.prompt_flag:
+            raise FlagError(mode, "needs a prompt: --chat, --prompt or TOKEN_IDS")
+        if self.json_whitespace and self.json_schema is None:
+            raise FlagError("--json-whitespace", "needs --json-schema: only JSON has such a layout")
         if self.system is not None and self.chat is None:
             raise FlagError("--system", "needs --chat: only a chat has a system text")
         if self.greedy and self.temp:
             raise FlagError("--greedy", f"contradicts --temp {self.temp:g}; give one of them")
         if self.quiet and self.verbose:
             raise FlagError("--quiet", "contradicts --verbose; give one of them")
+
+    @property
+    def _look_only(self) -> str | None:
+        """The flag under which nothing is generated."""
+        flags = {
+            "--info": self.info,
+            "--tokenize": self.tokenize is not None,
+            "--logits-out": self.logits_out is not None,
+            "--compare-logits": self.compare_logits is not None,
+            "--gen 0": self.gen == 0,
+        }
+        return next((flag for flag, given in flags.items() if given), None)
 
     @property
     def constraint_flag(self) -> str | None:

@@ -58,9 +58,7 @@ def read_texts(options: Options, reader: TextReader) -> Texts:
     for flag, value in (("--chat", chat), ("--prompt", prompt)):
         if value == "":
             raise FlagError(flag, "the text is empty; there is nothing to answer")
-    stops = [
-        (reader.text("--stop", stop), not reader.is_file(stop)) for stop in options.stop or []
-    ]
+    stops = [(reader.text("--stop", stop), not reader.is_file(stop)) for stop in options.stop or []]
     if any(not stop for stop, _ in stops):
         raise FlagError("--stop", "the text is empty; give a token id or some text")
     return Texts(
@@ -169,7 +167,9 @@ def make_prompt(
     return prompt
 
 
-def sampling_config(options: Options, family: Family, model: Model, thinking: bool) -> SamplingConfig:
+def sampling_config(
+    options: Options, family: Family, model: Model, *, thinking: bool
+) -> SamplingConfig:
     """The family's defaults in a chat and greedy elsewhere, overridden by flags."""
     if options.chat is not None:
         defaults = family.sampling(thinking, model.number)
@@ -291,7 +291,7 @@ def make_context(options: Options, model: Model, prompt: Prompt, *, gen: int | N
             + ("shorten it" if size >= trained else f"raise --ctx (the model has {trained})"),
         )
     if size > trained and not options.quiet:
-        output.warning(f"--ctx: {size} tokens are more than the {trained} the model was trained for")
+        output.warning(f"--ctx: {size} tokens; the model was trained for {trained}")
     try:
         with _blame(f"'{options.model}'"):
             return Context(model, n_ctx=size, cache_type=kinds, threads=options.threads)

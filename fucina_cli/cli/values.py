@@ -27,6 +27,8 @@ class TextReader:
             return _without_newline(self._stdin(flag))
         if value.startswith("@@"):
             value = value[1:]
+        elif value == "@":
+            raise FlagError(flag, "@ names no file; give @FILE, or @@ for text that begins with @")
         elif value.startswith("@"):
             return _without_newline(read_text(flag, Path(value[1:])))
         try:
@@ -98,7 +100,10 @@ class Range:
 
 
 def _plain(value: float) -> str:
-    return str(int(value)) if value == value and abs(value) < 1e15 and value == int(value) else f"{value:g}"
+    """A number as people write it, and short."""
+    if isinstance(value, int) or value.is_integer():
+        return str(int(value)) if abs(value) < 1e15 else "a number that long"
+    return f"{value:g}"
 
 
 #: Ranges of all numeric flags.
@@ -129,7 +134,7 @@ def check_temperature(value: float | None) -> None:
 def check_seed(value: int | None) -> None:
     """A seed is a 64-bit unsigned number."""
     if value is not None and not 0 <= value <= MAX_SEED:
-        raise FlagError("--seed", f"{value} is out of range; give 0 to 2^64-1")
+        raise FlagError("--seed", f"{_plain(value)} is out of range; give 0 to 2^64-1")
 
 
 def token_ids(text: str, n_vocab: int) -> list[int]:

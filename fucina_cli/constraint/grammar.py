@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from llguidance._lib import LLMatcher, LLTokenizer
@@ -141,7 +141,9 @@ def _prepare_schema(source: Source, whitespace: bool) -> Prepared:
     for relaxed, warning in _RELAXATIONS:
         options = {**layout, **_STRICT, **relaxed}
         try:
-            text = LLMatcher.grammar_from_json_schema(json.dumps(source.schema), overrides=options)
+            text = LLMatcher.grammar_from_json_schema(
+                json.dumps(source.schema), overrides=cast(Any, options)
+            )
         except (ValueError, RecursionError) as error:
             raise GrammarError(_one_line(str(error))) from None
         failed, messages = LLMatcher.validate_grammar_with_warnings(text)
@@ -157,7 +159,7 @@ def _prepare_schema(source: Source, whitespace: bool) -> Prepared:
 
 
 def _literal(text: str) -> str:
-    r"""A pattern for exactly `text`: every character that is not a plain letter escaped as \x{…}."""
+    r"""A pattern for exactly `text`: all but plain letters and digits escaped as \x{…}."""
     return "".join(c if c.isascii() and c.isalnum() else f"\\x{{{ord(c):X}}}" for c in text)
 
 

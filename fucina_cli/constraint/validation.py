@@ -65,8 +65,8 @@ def validate(source: Source, text: str) -> Verdict:
 def _validate_json(schema: Any, text: str) -> Verdict:
     try:
         value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return Verdict(False, (f"not JSON: {_short(str(error))}",))
+    except (ValueError, RecursionError) as failure:
+        return Verdict(False, (f"not JSON: {_short(str(failure))}",))
     with _jsonschema(schema) as jsonschema:
         kind = _validator_class(jsonschema, schema)
         import referencing
@@ -84,8 +84,8 @@ def _validate_json(schema: Any, text: str) -> Verdict:
                     break
         except TimeLimit:
             raise
-        except Exception as error:  # a pattern re can't read, a reference without a target, …
-            return Verdict(None, (f"the validator failed: {_short(str(error))}",))
+        except Exception as failure:  # a pattern re can't read, a reference without a target, …
+            return Verdict(None, (f"the validator failed: {_short(str(failure))}",))
     return Verdict(not errors, tuple(errors))
 
 
@@ -104,9 +104,7 @@ def _validate_regex(pattern: str, text: str) -> Verdict:
 def _validator_class(jsonschema: Any, schema: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return jsonschema.validators.validator_for(
-            schema, default=jsonschema.Draft202012Validator
-        )
+        return jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
 
 
 @contextlib.contextmanager

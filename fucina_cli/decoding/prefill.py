@@ -18,4 +18,5 @@ def last_logits(context: Context, tokens: Sequence[int]) -> NDArray[np.float32]:
         end = min(len(tokens), start + context.batch_rows)
         context.decode([Row(tokens[i], i, 0, i == last) for i in range(start, end)])
     row = last - (last // context.batch_rows) * context.batch_rows
-    return context.logits(row).copy()
+    logits: NDArray[np.float32] = context.logits(row).copy()
+    return logits

@@ -105,11 +105,7 @@ class Reply:
 
         So what the reply is does not depend on how its text was cut into tokens.
         """
-        found = [
-            (at + len(stop), at)
-            for stop in self._stops
-            if (at := self._held.find(stop)) >= 0
-        ]
+        found = [(at + len(stop), at) for stop in self._stops if (at := self._held.find(stop)) >= 0]
         return min(found)[1] if found else None
 
     def _possible_stop(self) -> int:

@@ -50,8 +50,12 @@ def step(context: Context, streams: Sequence[Stream], *, draft_limit: int = 16) 
             _verify(context, part)
     finally:
         for part in parts:
-            if part.end > part.stream.cached:
-                context.truncate(part.stream.slot, part.stream.cached)
+            stream = part.stream
+            if not stream.finished:
+                # One token is always left to forward, also after an error: it brings the logits.
+                stream.cached = min(stream.cached, len(stream.tokens) - 1)
+            if part.end > stream.cached:
+                context.truncate(stream.slot, stream.cached)
     return True
 
 
@@ -96,6 +100,8 @@ def _verify(context: Context, part: _Part) -> None:
     before = len(stream.tokens)
     stream.cached = before
     for i in range(len(part.drafts) + 1):
+        if i and stream.end_is_forced():
+            break  # the answer is complete; the next step ends the stream as on every path
         token = stream.sampler.next(context.logits(part.first_logits + i), stream.tokens)
         stream.accept(token)
         matched = i < len(part.drafts) and token == part.drafts[i]

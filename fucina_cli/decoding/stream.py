@@ -101,6 +101,11 @@ class Stream:
         if not self.finished and self.room <= 0:
             self.end("length")
 
+    def end_is_forced(self) -> bool:
+        """Whether the grammar leaves nothing but the end of the turn."""
+        span = self.structure.forced_tokens(1) if self.structure else []
+        return bool(span) and self.ends_turn(span[0])
+
     def ends_turn(self, token: int) -> bool:
         """Whether `token` is a stop token of this stream."""
         return token in self.stop_ids or self.is_end(token)

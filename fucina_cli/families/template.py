@@ -19,13 +19,19 @@ from typing import Any
 
 import jinja2
 import jinja2.ext
+import jinja2.nodes
+import jinja2.parser
 import jinja2.sandbox
+from jinja2.exceptions import SecurityError
 
 from fucina_cli.limits import TimeLimit, time_limit
 
 _SECONDS = 5.0
-_MAX_CHARS = 20_000_000
-_MEMORY_BYTES = 1 << 30
+_MEMORY_BYTES = 1 << 28
+#: Characters that a template may write: so many, and so many times those of the messages.
+_OWN_CHARS, _TIMES_MESSAGES = 1_000_000, 4
+#: Characters, or elements, of a value that an operator of a template may make.
+_MAX_VALUE = 10_000_000
 
 
 class TemplateError(Exception):
@@ -72,37 +78,52 @@ def render(
         TemplateError: on a syntax error, a refusal of the template itself, access to Python
             internals, or more time or text than a prompt can need.
     """
-    guard = _unused_character([template, *markers, *(m["content"] for m in messages)])
-    shield = _Shield(markers, guard)
-    variables: dict[str, Any] = {
-        "messages": [{**m, "content": shield.protect(m["content"])} for m in messages],
-        "add_generation_prompt": True,
-        "bos_token": bos,
-        "eos_token": eos,
-        "tools": None,
-        "documents": None,
-    }
-    if thinking is not None:
-        variables["enable_thinking"] = thinking
-    return Rendered(tuple(shield.split(_render(template, variables))))
+    contents = [message["content"] for message in messages]
+    guard = _unused_character([template, *markers, *contents])
+    with _time_and_memory_limit():
+        shield = _Shield(markers, guard)
+        variables: dict[str, Any] = {
+            "messages": [{**m, "content": shield.protect(m["content"])} for m in messages],
+            "add_generation_prompt": True,
+            "bos_token": bos,
+            "eos_token": eos,
+            "tools": None,
+            "documents": None,
+        }
+        if thinking is not None:
+            variables["enable_thinking"] = thinking
+        limit = _OWN_CHARS + _TIMES_MESSAGES * sum(map(len, contents))
+        return Rendered(tuple(shield.split(_render(template, variables, limit))))
 
 
-def _render(template: str, variables: Mapping[str, Any]) -> str:
+@contextlib.contextmanager
+def _time_and_memory_limit() -> Iterator[None]:
     try:
         with time_limit(_SECONDS), _memory_limit(_MEMORY_BYTES):
-            chunks: list[str] = []
-            size = 0
-            for chunk in _environment().from_string(template).generate(**variables):
-                size += len(chunk)
-                if size > _MAX_CHARS:
-                    raise TemplateError(f"the chat template writes over {_MAX_CHARS} characters")
-                chunks.append(chunk)
-            return "".join(chunks)
-    except TemplateError:
-        raise
+            yield
     except TimeLimit:
         raise TemplateError(f"the chat template did not end within {_SECONDS:.0f} s") from None
-    except jinja2.sandbox.SecurityError as error:
+    except MemoryError:
+        raise TemplateError("the chat template takes more memory than a prompt can need") from None
+
+
+def _render(template: str, variables: Mapping[str, Any], limit: int) -> str:
+    """The text of the template, at most `limit` characters. Raises TemplateError."""
+    try:
+        chunks: list[str] = []
+        size = 0
+        for chunk in _environment().from_string(template).generate(**variables):
+            size += len(chunk)
+            if size > limit:
+                raise TemplateError(f"the chat template writes over {limit} characters")
+            chunks.append(chunk)
+        text = "".join(chunks)
+        text.encode("utf-8")
+    except (TemplateError, MemoryError):
+        raise
+    except UnicodeEncodeError:
+        raise TemplateError("the chat template writes a lone surrogate, which is no text") from None
+    except SecurityError as error:
         raise TemplateError(f"the chat template is not safe: {_line(error)}") from None
     except jinja2.TemplateSyntaxError as error:
         raise TemplateError(
@@ -110,12 +131,13 @@ def _render(template: str, variables: Mapping[str, Any]) -> str:
         ) from None
     except jinja2.TemplateError as error:
         raise TemplateError(f"the chat template failed: {_line(error)}") from None
-    except (MemoryError, RecursionError):
-        raise TemplateError("the chat template takes more memory than a prompt can need") from None
+    except RecursionError:
+        raise TemplateError("the chat template is nested too deeply, or calls itself") from None
     except Exception as error:  # whatever a hostile template provokes: wrong types, overflow, …
         raise TemplateError(
             f"the chat template failed: {type(error).__name__}: {_line(error)}"
         ) from None
+    return text
 
 
 class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
@@ -127,20 +149,36 @@ class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
         if operator == "*":
             sizes = [(left, right), (right, left)]
             for value, times in sizes:
-                if hasattr(value, "__len__") and isinstance(times, int):
-                    if len(value) * times > _MAX_CHARS:
-                        raise jinja2.sandbox.SecurityError("a value of absurd size")
+                sized = hasattr(value, "__len__") and isinstance(times, int)
+                if sized and len(value) * times > _MAX_VALUE:
+                    raise SecurityError("a value of absurd size")
         elif operator == "**" and (abs(left) > 10_000 or abs(right) > 64):
-            raise jinja2.sandbox.SecurityError("a power of absurd size")
+            raise SecurityError("a power of absurd size")
         elif operator == "%" and isinstance(left, str) and re.search(r"%[^a-zA-Z%]*\d{5,}", left):
-            raise jinja2.sandbox.SecurityError("a format of absurd width")
+            raise SecurityError("a format of absurd width")
         return super().call_binop(context, operator, left, right)
+
+    def unsafe_undefined(self, obj: Any, attribute: str) -> jinja2.Undefined:
+        """Refuse access to internals at once; Jinja's own sandbox prints nothing and goes on."""
+        if jinja2.sandbox.modifies_known_mutable(obj, attribute):
+            return super().unsafe_undefined(obj, attribute)  # raises when it is called
+        raise SecurityError(f"it reaches for the attribute '{attribute}' of a {type(obj).__name__}")
+
+
+class _Generation(jinja2.ext.Extension):
+    """`{% generation %}…{% endgeneration %}`, which marks the assistant's words for training."""
+
+    tags = {"generation"}  # noqa: RUF012 (Jinja's own declaration)
+
+    def parse(self, parser: jinja2.parser.Parser) -> list[jinja2.nodes.Node]:
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
 
 def _environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
     """The dialect that chat templates are written in (that of Hugging Face transformers)."""
     environment = _Sandbox(
-        trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols]
+        trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols, _Generation]
     )
     environment.filters["tojson"] = _to_json
     environment.globals["raise_exception"] = _refuse
@@ -183,13 +221,14 @@ class _Shield:
     def protect(self, text: str) -> str:
         """`text` with a guard after every character that could begin a marker.
 
-        One more stands before the first visible character when it could continue a marker that
-        the template began. Templates may still trim the text: white space stays at its ends.
+        One more stands before the first visible character (the first one at all, if white space
+        is part of a marker) when it could continue a marker that the template began. Templates
+        may still trim the text: white space stays at its ends.
         """
         guarded = "".join(c + self._guard if c in self._heads else c for c in text)
-        start = len(guarded) - len(guarded.lstrip())
-        if start < len(guarded) and guarded[start] in self._tails:
-            guarded = guarded[:start] + self._guard + guarded[start:]
+        for start in (len(guarded) - len(guarded.lstrip()), 0):
+            if guarded[start : start + 1] in self._tails:
+                guarded = guarded[:start] + self._guard + guarded[start:]
         return guarded
 
     def split(self, rendered: str) -> Iterator[str | Marker]:
@@ -236,4 +275,6 @@ def _memory_limit(extra: int) -> Iterator[None]:
 
 
 def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200]
+    """The message on one line, and harmless to a terminal: a template may have written it."""
+    text = " ".join(str(error).split())[:200]
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fucina_cli.limits import interrupts_held
 from fucina_cli.llama import native
 from fucina_cli.llama.errors import ContextFull, ModelError
 from fucina_cli.llama.model import Model, available_memory
@@ -89,7 +90,8 @@ class Context:
             params.type_k, params.type_v = CACHE_TYPES[kinds[0]][0], CACHE_TYPES[kinds[1]][0]
             params.swa_full = True  # a pruned sliding-window cache could not be truncated
             params.kv_unified = False
-            self.handle = lib.llama_init_from_model(model.handle, params)
+            with interrupts_held():
+                self.handle = lib.llama_init_from_model(model.handle, params)
             if self.handle:
                 self.cache_type = kinds
                 break
@@ -97,7 +99,8 @@ class Context:
         if not self.handle:
             raise ModelError(
                 f"no context of {n_ctx} tokens with a {'/'.join(attempts[-1])} cache: "
-                f"{failure or 'llama.cpp gave no reason'}; a shorter context or another cache type may do"
+                f"{failure or 'llama.cpp gave no reason'}; "
+                "a shorter context or another cache type may do"
             )
         self.n_ctx = n_ctx
         self._memory = lib.llama_get_memory(self.handle)
@@ -152,7 +155,7 @@ class Context:
         view = self._views.get(address)
         if view is None:
             memory = (ctypes.c_float * self._n_vocab).from_address(address)
-            view = self._views[address] = np.frombuffer(memory, dtype=np.float32)
+            view = self._views[address] = np.ctypeslib.as_array(memory)
         return view
 
     # -- the cache ---------------------------------------------------------------------------

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
+import os
 from pathlib import Path
 
+from fucina_cli.limits import interrupt_waits, interrupts_held
 from fucina_cli.llama import header, native
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.vocabulary import Vocabulary
@@ -41,8 +44,12 @@ class Model:
         params.vocab_only = vocab_only
         if exact:
             params.use_extra_bufts = False
+        # Asked between tensors: false gives up the load, so that Ctrl-C need not wait for its end.
+        go_on = lib.llama_progress_callback(lambda _progress, _data: not interrupt_waits())
+        params.progress_callback = go_on
         native.LOG.take_errors()
-        self.handle = lib.llama_model_load_from_file(str(path).encode("utf-8", "surrogateescape"), params)
+        with interrupts_held():
+            self.handle = lib.llama_model_load_from_file(os.fsencode(path), params)
         if not self.handle:
             raise ModelError(_load_failure(native.LOG.take_errors(), header_architecture))
         try:
@@ -74,12 +81,12 @@ class Model:
             size = n + 1
 
     def number(self, key: str) -> float | None:
-        """The GGUF's value of `key` as a number, None when absent or not a number."""
-        value = self.metadata(key)
+        """The GGUF's value of `key` as a number, None when absent or no finite number."""
         try:
-            return None if value is None else float(value)
+            value = float(self.metadata(key) or "")
         except ValueError:
             return None
+        return value if math.isfinite(value) else None
 
     @functools.cached_property
     def architecture(self) -> str:

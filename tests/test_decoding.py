@@ -1,0 +1,359 @@
+"""The decode core on real forwards: the same tokens on every path, whatever is guessed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from grammars_for_tests import SOURCES
+from numpy.typing import NDArray
+
+from fucina_cli.constraint import grammar
+from fucina_cli.constraint.grammar import Grammar
+from fucina_cli.decoding.prefill import last_logits
+from fucina_cli.decoding.reply import Reply
+from fucina_cli.decoding.step import step
+from fucina_cli.decoding.stream import Stream
+from fucina_cli.drafting.source import DraftSource
+from fucina_cli.llama.context import Context, Row
+from fucina_cli.llama.exactness import probe
+from fucina_cli.llama.model import Model
+from fucina_cli.sampling import (
+    LogitBias,
+    LogitProcessor,
+    ProcessorChain,
+    Sampler,
+    SamplingConfig,
+    Structured,
+)
+
+GREEDY = SamplingConfig()
+SAMPLED = SamplingConfig(
+    temperature=0.8, top_k=40, repeat_penalty=1.2, frequency_penalty=0.1, seed=7
+)
+_LIMIT = 48
+_STREAMS = 3
+
+
+class Bench:
+    """A model with a context of a few streams and its compiled grammars."""
+
+    def __init__(self, path: Path) -> None:
+        self.model = Model(path)
+        self.context = Context(self.model, n_ctx=700, n_streams=_STREAMS)
+        self.exactness = probe(self.context)
+        stop = self.model.vocabulary.eos
+        assert stop is not None
+        self.stop = stop
+        self.tokens = grammar.build_tokens(self.model.vocabulary, stop)
+        self._grammars: dict[str, Grammar] = {}
+
+    def grammar(self, name: str) -> Grammar:
+        if name not in self._grammars:
+            prepared = grammar.prepare(SOURCES[name])
+            self._grammars[name] = grammar.compile_grammar(prepared, self.tokens)
+        return self._grammars[name]
+
+    def prompt(self, text: str) -> list[int]:
+        return self.model.vocabulary.tokenize(text)
+
+    def stream(
+        self,
+        config: SamplingConfig,
+        processor: LogitProcessor | None,
+        *,
+        prompt: str = "Ticket: I was charged twice. Triage:",
+        slot: int = 0,
+        limit: int = _LIMIT,
+        source: DraftSource | None = None,
+        forced_spans: bool = True,
+    ) -> Stream:
+        self.context.clear(slot)
+        return Stream(
+            slot=slot,
+            tokens=self.prompt(prompt),
+            sampler=Sampler(config, processor=processor),
+            reply=Reply(self.model.vocabulary.token_bytes),
+            is_end=self.model.vocabulary.is_end,
+            limit=limit,
+            source=source,
+            forced_spans=forced_spans,
+        )
+
+    def run(self, *streams: Stream) -> None:
+        while step(self.context, streams):
+            pass
+
+
+class Logged:
+    """A processor around another that keeps what was committed, in order."""
+
+    def __init__(self, inner: LogitProcessor) -> None:
+        assert isinstance(inner, Structured)
+        self.inner = inner
+        self.log: list[int] = []
+
+    def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
+        self.inner.process(logits, history)
+
+    def commit(self, token: int) -> None:
+        self.log.append(token)
+        self.inner.commit(token)
+
+    def reset(self) -> None:
+        self.inner.reset()
+
+    def fork(self) -> Logged:
+        return Logged(self.inner.fork())
+
+    def forced_tokens(self, limit: int) -> list[int]:
+        return self.inner.forced_tokens(limit)
+
+    def valid_prefix_len(self, tokens: Sequence[int]) -> int:
+        return self.inner.valid_prefix_len(tokens)
+
+    def mask_words(self) -> NDArray[np.uint32]:
+        return self.inner.mask_words()
+
+    def is_allowed(self, token: int) -> bool:
+        return self.inner.is_allowed(token)
+
+
+class Script(DraftSource):
+    """Drafts from a known continuation, spoilt as `spoil` says."""
+
+    def __init__(self, prompt: int, reply: Sequence[int], spoil: Callable[[int, int], int]) -> None:
+        self.prompt, self.reply, self.spoil = prompt, list(reply), spoil
+        self.observed: list[int] = []
+
+    def suggest(self, context: Sequence[int], limit: int) -> list[int]:
+        at = len(context) - self.prompt
+        ahead = (self.reply + [1, 2, 3, 4, 5] * 8)[at : at + limit]
+        return [self.spoil(at + i, token) for i, token in enumerate(ahead)]
+
+    def observe(self, committed: Sequence[int]) -> None:
+        self.observed.extend(committed)
+
+    def truncate_pending(self, length: int) -> None:
+        assert length >= 0
+
+
+SPOILERS: dict[str, Callable[[int, int], int]] = {
+    "perfect": lambda at, token: token,
+    "garbage": lambda at, token: (at * 7919 + 13) % 600,
+    "alternating": lambda at, token: token if at % 3 else 11,
+}
+
+
+@pytest.fixture(scope="module", params=["qwen3", "gemma4", "llama", "spm"])
+def bench(request: pytest.FixtureRequest) -> Bench:
+    return Bench(request.getfixturevalue(f"{request.param}_path"))
+
+
+@pytest.fixture(scope="module")
+def llama(llama_path: Path) -> Bench:
+    return Bench(llama_path)
+
+
+def test_rows_alone_and_in_company_are_bitwise_equal_over_512_cells(bench: Bench) -> None:
+    assert bench.exactness.exact, bench.exactness.reason
+    context, count = bench.context, 600
+    tokens = [(i * i * 31 + 7 * i + 5) % bench.model.n_vocab for i in range(count)]
+    context.clear_all()
+    alone: dict[int, NDArray[np.float32]] = {}
+    for i, token in enumerate(tokens):
+        context.decode([Row(token, i, 0, True)])
+        alone[i] = context.logits(0).copy()
+    for end in (40, 107, 300, 600):  # prompts forwarded in chunks
+        assert np.array_equal(last_logits(context, tokens[:end]), alone[end - 1])
+    context.clear_all()
+    for at in range(0, 512, 256):
+        context.decode([Row(tokens[i], i, 1, False) for i in range(at, at + 256)])
+    context.copy(1, 2, 512)
+    for rows in (2, 3, 8, 16):  # verify batches after a truncation, two streams side by side
+        batch = [Row(tokens[i], i, s, True) for s in (1, 2) for i in range(512, 512 + rows)]
+        context.decode(batch)
+        for k, row in enumerate(batch):
+            assert np.array_equal(context.logits(k), alone[row.position]), (rows, row)
+        context.truncate(1, 512)
+        context.truncate(2, 512)
+
+
+@pytest.mark.parametrize("name", ["none", *SOURCES])
+@pytest.mark.parametrize("config", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
+def test_forced_spans_drafts_and_lockstep_give_the_tokens_of_plain_decoding(
+    bench: Bench, name: str, config: SamplingConfig
+) -> None:
+    def processor() -> Logged | None:
+        return None if name == "none" else Logged(bench.grammar(name).constraint())
+
+    def log_of(stream: Stream) -> list[int]:
+        hook = stream.sampler.processor
+        return hook.log if isinstance(hook, Logged) else []
+
+    plain = bench.stream(config, processor(), forced_spans=False)
+    bench.run(plain)
+    assert plain.counts.forced == 0
+    assert plain.sampler.committed == len(plain.reply_tokens) + (plain.finished != "length")
+    others = {"forced": bench.stream(config, processor())}
+    bench.run(others["forced"])
+    for kind, spoil in SPOILERS.items():
+        source = Script(plain.prompt_length, plain.reply_tokens, spoil)
+        stream = bench.stream(config, processor(), source=source)
+        bench.run(stream)
+        others[kind] = stream
+        if kind == "perfect" and len(plain.reply_tokens) > 8:
+            assert stream.counts.forwards < plain.counts.forwards
+    lockstep = [
+        bench.stream(config, processor(), slot=slot, forced_spans=slot > 0)
+        for slot in range(_STREAMS)
+    ]
+    bench.run(*lockstep)
+    others |= {f"lockstep {s.slot}": s for s in lockstep}
+    for kind, stream in others.items():
+        assert stream.reply_tokens == plain.reply_tokens, kind
+        assert stream.finished == plain.finished, kind
+        assert log_of(stream) == log_of(plain), kind
+        assert stream.sampler.committed == plain.sampler.committed, kind
+        assert stream.reply.text == plain.reply.text, kind
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_at_every_forced_position_the_mask_holds_exactly_that_token(
+    llama: Bench, name: str
+) -> None:
+    constraint = llama.grammar(name).constraint()
+    seen = 0
+    draw = itertools.count()
+    while not constraint.finished and seen < 40:
+        for token in constraint.forced_tokens(30):
+            words = constraint.mask_words()
+            assert int(np.bitwise_count(words).sum()) == 1
+            assert constraint.is_allowed(token)
+            constraint.commit(token)
+            seen += 1
+        allowed = [t for t in range(llama.model.n_vocab) if constraint.is_allowed(t)]
+        choices = [t for t in allowed if t != constraint.stop_token]
+        if not choices:
+            break
+        constraint.commit(choices[next(draw) % len(choices)])
+        seen += 1
+
+
+def test_a_draft_never_passes_the_end_of_a_turn_or_the_budget(llama: Bench) -> None:
+    plain = llama.stream(GREEDY, None, limit=12)
+    llama.run(plain)
+    ends = [*plain.reply_tokens[:4], llama.stop, *plain.reply_tokens[4:]]
+    for limit in (1, 5, 12):
+        source = Script(plain.prompt_length, ends, lambda at, token: token)
+        stream = llama.stream(GREEDY, None, limit=limit, source=source)
+        llama.run(stream)
+        assert stream.reply_tokens == plain.reply_tokens[:limit]
+        assert stream.finished == "length"
+        assert source.observed == stream.reply_tokens
+
+
+def test_the_cache_is_truncated_to_what_was_accepted_also_when_sampling_fails(
+    llama: Bench,
+) -> None:
+    class Failing(LogitBias):
+        calls = 0
+
+        def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
+            Failing.calls += 1
+            if Failing.calls == 5:
+                raise RuntimeError("boom")
+
+    plain = llama.stream(GREEDY, None, limit=20)
+    llama.run(plain)
+    source = Script(plain.prompt_length, plain.reply_tokens, lambda at, token: token)
+    broken = llama.stream(GREEDY, Failing({}, llama.model.n_vocab), limit=20, source=source)
+    with pytest.raises(RuntimeError, match="boom"):
+        llama.run(broken)
+    assert 0 < len(broken.reply_tokens) < 20
+    # Whoever goes on from here must find exactly the committed tokens in the cache.
+    broken.sampler = Sampler(GREEDY)
+    broken.structure = None
+    broken.source = None
+    llama.run(broken)
+    assert broken.reply_tokens == plain.reply_tokens
+
+
+def test_penalties_look_at_the_hypothetical_prefix_and_not_at_a_stale_history(
+    llama: Bench,
+) -> None:
+    config = SamplingConfig(repeat_penalty=1.8, frequency_penalty=1.0, repeat_last_n=32)
+    plain = llama.stream(config, None, limit=24)
+    llama.run(plain)
+    source = Script(plain.prompt_length, plain.reply_tokens, lambda at, token: token)
+    drafted = llama.stream(config, None, limit=24, source=source)
+    llama.run(drafted)
+    assert drafted.reply_tokens == plain.reply_tokens
+    assert drafted.counts.accepted > 10
+    # The same rows under the history from before the verify step choose another token somewhere.
+    llama.context.clear(0)
+    tokens = plain.tokens
+    start = plain.prompt_length
+    llama.context.decode([Row(t, i, 0, i >= start - 1) for i, t in enumerate(tokens[:-1])])
+    stale = [
+        Sampler(config).next(llama.context.logits(i).copy(), tokens[:start])
+        for i in range(start - 1, len(tokens) - 1)
+    ]
+    assert stale != plain.reply_tokens
+
+
+def test_a_forced_token_that_is_banned_raises_instead_of_passing(llama: Bench) -> None:
+    from fucina_cli.sampling import AllTokensMasked
+
+    constraint = llama.grammar("triage").constraint()
+    banned = constraint.forced_tokens(1)[0]
+    size = llama.model.n_vocab
+    chain = ProcessorChain([LogitBias({banned: float("-inf")}, size), constraint], size)
+    with pytest.raises(AllTokensMasked):
+        llama.run(llama.stream(GREEDY, chain))
+
+
+def test_an_answer_that_fits_its_budget_exactly_is_complete(llama: Bench) -> None:
+    free = llama.stream(GREEDY, llama.grammar("triage").constraint())
+    llama.run(free)
+    assert free.finished == "constraint"
+    length = len(free.reply_tokens)
+    for forced_spans in (True, False):
+        exact = llama.stream(
+            GREEDY, llama.grammar("triage").constraint(), limit=length, forced_spans=forced_spans
+        )
+        llama.run(exact)
+        assert exact.finished == "constraint"
+        assert exact.reply_tokens == free.reply_tokens
+        short = llama.stream(
+            GREEDY,
+            llama.grammar("triage").constraint(),
+            limit=length - 1,
+            forced_spans=forced_spans,
+        )
+        llama.run(short)
+        assert short.finished == "length"
+        assert short.reply_tokens == free.reply_tokens[:-1]
+
+
+def test_forced_spans_save_forwards(llama: Bench) -> None:
+    with_spans = llama.stream(GREEDY, llama.grammar("triage").constraint())
+    llama.run(with_spans)
+    without = llama.stream(GREEDY, llama.grammar("triage").constraint(), forced_spans=False)
+    llama.run(without)
+    assert with_spans.counts.forced >= 8
+    assert with_spans.counts.forwards <= without.counts.forwards - with_spans.counts.forced + 1
+
+
+def test_a_prompt_longer_than_one_batch_is_forwarded_in_chunks(llama: Bench) -> None:
+    prompt = "abc 123 " * 90
+    length = len(llama.prompt(prompt))
+    assert 512 < length < 690
+    a = llama.stream(GREEDY, None, prompt=prompt, limit=4)
+    llama.run(a)
+    assert a.counts.forwards == 2 + 3
+    row = last_logits(llama.context, llama.prompt(prompt))
+    assert a.reply_tokens[0] == int(row.argmax())
