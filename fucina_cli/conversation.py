@@ -1,129 +1,31 @@
-"""A turn: prompt in, reply out. Renders, prefills, decodes; knows no flag and prints nothing."""
+"""A turn: prompt in, reply out. Prefills, decodes; knows no flag and prints nothing."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from fucina_cli.constraint.constraint import Constraint
 from fucina_cli.constraint.deferred import AfterThinking
-from fucina_cli.decoding.reply import OnText, Reply, ThinkingTokens
+from fucina_cli.decoding.reply import OnText, Reply
 from fucina_cli.decoding.step import step
 from fucina_cli.decoding.stream import Counts, StopReason, Stream
-from fucina_cli.families.family import Family
-from fucina_cli.families.template import Marker, Rendered, TemplateError, render
 from fucina_cli.llama.context import Context
-from fucina_cli.llama.errors import ModelError
-from fucina_cli.llama.model import Model
+from fucina_cli.prompts import Prompt
 from fucina_cli.sampling.config import SamplingConfig
 from fucina_cli.sampling.processor import LogitProcessor, ProcessorChain
 from fucina_cli.sampling.sampler import Sampler
 
 
 @dataclass(frozen=True)
-class Prompt:
-    """Ids to start from.
-
-    `thinking` names the markers of the reply's thinking blocks, None where it has none;
-    `inside_thinking` tells that the prompt ends within an open one.
-    """
-
-    tokens: list[int]
-    thinking: ThinkingTokens | None = None
-    inside_thinking: bool = False
-
-
-def text_prompt(model: Model, text: str) -> Prompt:
-    """A raw completion of `text`: BOS if the model wants one, and the text as data."""
-    vocabulary = model.vocabulary
-    start = [vocabulary.bos] if vocabulary.adds_bos and vocabulary.bos is not None else []
-    return Prompt(start + vocabulary.tokenize(text))
-
-
-def chat_prompt(
-    model: Model, family: Family, user: str, *, system: str | None, thinking: bool | None
-) -> Prompt:
-    """One user turn in the model's own chat format, up to where the assistant begins.
-
-    Raises TemplateError when the file has no chat template, or a bad one.
-    """
-    template = model.chat_template
-    if template is None:
-        raise TemplateError("the file has no chat template; use a raw completion instead")
-    messages = [{"role": "system", "content": system}] if system is not None else []
-    messages.append({"role": "user", "content": user})
-    rendered = render_messages(model, family, template, messages, thinking=thinking)
-    tokens: list[int] = []
-    markers = model.vocabulary.marker_ids(template, family.markers)
-    for part in rendered.parts:
-        if isinstance(part, Marker):
-            tokens.append(markers[part.text])
-        else:
-            tokens.extend(model.vocabulary.tokenize(part))
-    bos = model.vocabulary.bos
-    if model.vocabulary.adds_bos and bos is not None and tokens[:1] != [bos]:
-        tokens.insert(0, bos)
-    ids = thinking_tokens(model, family)
-    return Prompt(tokens, ids, inside_thinking=_ends_inside(tokens, ids))
-
-
-def render_messages(
-    model: Model,
-    family: Family,
-    template: str,
-    messages: Sequence[dict[str, str]],
-    *,
-    thinking: bool | None,
-) -> Rendered:
-    """The messages through the file's template, markers apart from text."""
-    vocabulary = model.vocabulary
-    return render(
-        template,
-        messages,
-        markers=vocabulary.marker_ids(template, family.markers),
-        thinking=thinking,
-        bos="" if vocabulary.bos is None else vocabulary.text(vocabulary.bos),
-        eos="" if vocabulary.eos is None else vocabulary.text(vocabulary.eos),
-    )
-
-
-def thinking_tokens(model: Model, family: Family) -> ThinkingTokens | None:
-    """Ids of the family's thought markers, None when the family or the vocabulary has none."""
-    if family.thinking is None:
-        return None
-    opens = model.vocabulary.marker_id(family.thinking.opens)
-    closes = model.vocabulary.marker_id(family.thinking.closes)
-    if opens is None or closes is None:
-        return None
-    return ThinkingTokens(opens, closes, family.thinking.label)
-
-
-def stop_token(model: Model, family: Family, *, chat: bool) -> int:
-    """The token that ends a reply: the family's in a chat, EOS after a raw completion.
-
-    Raises ModelError when the vocabulary has none.
-    """
-    vocabulary = model.vocabulary
-    if chat:
-        for text in family.stop_texts:
-            token = vocabulary.marker_id(text)
-            if token is not None:
-                return token
-        if vocabulary.eot is not None:
-            return vocabulary.eot
-    for token in (vocabulary.eos, vocabulary.eot):
-        if token is not None:
-            return token
-    raise ModelError("the vocabulary has no end-of-text token, which a constraint needs to end on")
-
-
-@dataclass(frozen=True)
 class Request:
     """What to decode, apart from the prompt.
 
-    `processors` apply to every row in order; `constraint` follows them and governs the answer.
+    `processors` apply to every row in order; `constraint` follows them and governs the answer,
+    which a thinking block precedes where `forbidden_while_thinking` lists what must not end it.
+    `forced_spans` off decodes token by token, for comparison.
     """
 
     sampling: SamplingConfig
@@ -133,6 +35,7 @@ class Request:
     processors: tuple[LogitProcessor, ...] = ()
     constraint: Constraint | None = None
     forbidden_while_thinking: tuple[int, ...] = ()
+    forced_spans: bool = True
 
 
 @dataclass
@@ -219,6 +122,7 @@ def _stream(
         is_end=vocabulary.is_end,
         stop_ids=request.stop_ids,
         limit=min(request.limit, context.n_ctx - len(prompt.tokens)),
+        forced_spans=request.forced_spans,
     )
     return stream, request.constraint
 
@@ -236,12 +140,3 @@ def _governing(
         forbidden=request.forbidden_while_thinking,
         n_vocab=n_vocab,
     )
-
-
-def _ends_inside(tokens: Sequence[int], thinking: ThinkingTokens | None) -> bool:
-    if thinking is None:
-        return False
-    for token in reversed(tokens):
-        if token in (thinking.opens, thinking.closes):
-            return token == thinking.opens
-    return False

@@ -55,9 +55,18 @@ class Vocabulary:
         )
 
 
-@pytest.fixture(scope="module", params=["qwen3", "gemma4", "llama", "spm"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "qwen3_path",
+        "gemma4_path",
+        "llama_path",
+        "spm_path",
+        pytest.param("smollm2", marks=pytest.mark.model),
+    ],
+)
 def vocabulary(request: pytest.FixtureRequest) -> Vocabulary:
-    return Vocabulary(request.getfixturevalue(f"{request.param}_path"))
+    return Vocabulary(request.getfixturevalue(request.param))
 
 
 @pytest.fixture(scope="module")

@@ -48,6 +48,7 @@ class Bench:
         stop = self.model.vocabulary.eos
         assert stop is not None
         self.stop = stop
+        self.limit = _LIMIT if self.model.n_params < 50_000_000 else _LIMIT // 2
         self.tokens = grammar.build_tokens(self.model.vocabulary, stop)
         self._grammars: dict[str, Grammar] = {}
 
@@ -67,7 +68,7 @@ class Bench:
         *,
         prompt: str = "Ticket: I was charged twice. Triage:",
         slot: int = 0,
-        limit: int = _LIMIT,
+        limit: int | None = None,
         source: DraftSource | None = None,
         forced_spans: bool = True,
     ) -> Stream:
@@ -78,7 +79,7 @@ class Bench:
             sampler=Sampler(config, processor=processor),
             reply=Reply(self.model.vocabulary.token_bytes),
             is_end=self.model.vocabulary.is_end,
-            limit=limit,
+            limit=self.limit if limit is None else limit,
             source=source,
             forced_spans=forced_spans,
         )
@@ -148,9 +149,18 @@ SPOILERS: dict[str, Callable[[int, int], int]] = {
 }
 
 
-@pytest.fixture(scope="module", params=["qwen3", "gemma4", "llama", "spm"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "qwen3_path",
+        "gemma4_path",
+        "llama_path",
+        "spm_path",
+        pytest.param("smollm2", marks=pytest.mark.model),
+    ],
+)
 def bench(request: pytest.FixtureRequest) -> Bench:
-    return Bench(request.getfixturevalue(f"{request.param}_path"))
+    return Bench(request.getfixturevalue(request.param))
 
 
 @pytest.fixture(scope="module")

@@ -9,16 +9,16 @@ import ggufs
 import pytest
 from gguf import TokenType
 
-from fucina_cli.conversation import chat_prompt, stop_token, thinking_tokens
 from fucina_cli.decoding.reply import ThinkingTokens
+from fucina_cli.families.errors import TemplateError
 from fucina_cli.families.family import Family, SamplingDefaults
 from fucina_cli.families.gemma4 import GEMMA4
 from fucina_cli.families.generic import GENERIC
 from fucina_cli.families.qwen3 import QWEN3
 from fucina_cli.families.registry import FAMILIES, WrongFamily, check_family, family_of
-from fucina_cli.families.template import TemplateError
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
+from fucina_cli.prompts import chat_prompt, stop_token, thinking_tokens
 
 
 @pytest.fixture

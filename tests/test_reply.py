@@ -26,6 +26,7 @@ class Run:
         stops: Sequence[str] = (),
         thinking: ThinkingTokens | None = None,
         inside_thinking: bool = False,
+        keep_blank_lines: bool = False,
     ) -> None:
         self.heard: list[tuple[str, Channel]] = []
         self.ended_at: int | None = None
@@ -36,6 +37,7 @@ class Run:
             stops=stops,
             thinking=thinking,
             inside_thinking=inside_thinking,
+            keep_blank_lines=keep_blank_lines,
             on_text=lambda text, channel: self.heard.append((text, channel)),
         )
         for i, piece in enumerate(pieces):
@@ -222,6 +224,11 @@ def test_a_label_in_the_answer_is_answer() -> None:
 def test_blank_lines_between_thoughts_and_answer_belong_to_neither(blank: list[bytes]) -> None:
     run = Run([OPENS, b"hm", CLOSES, *blank, b"yes\n\nno"], thinking=QWEN)
     assert run.text == "yes\n\nno"
+
+
+def test_blank_lines_after_a_thought_are_kept_where_a_grammar_may_have_asked_for_them() -> None:
+    run = Run([OPENS, b"hm", CLOSES, b"\n\nyes"], thinking=QWEN, keep_blank_lines=True)
+    assert run.text == "\n\nyes"
 
 
 def test_blank_lines_at_the_start_are_kept_where_no_thought_came_before() -> None:

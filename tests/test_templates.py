@@ -9,9 +9,10 @@ from pathlib import Path
 import ggufs
 import pytest
 
+from fucina_cli.families.errors import TemplateError
 from fucina_cli.families.gemma4 import GEMMA4
 from fucina_cli.families.qwen3 import QWEN3
-from fucina_cli.families.template import Marker, Rendered, TemplateError, render
+from fucina_cli.families.template import Marker, Rendered, render
 
 SYSTEM = "Be brief."
 USER = "Why is the sky blue?"
@@ -282,7 +283,7 @@ def test_without_markers_a_prompt_is_one_text() -> None:
         ("{{ enable_thinking is defined }}", "False"),
         ("{{ messages[0].pop is defined }}", "False"),
         ("[{{ bos_token }}|{{ eos_token }}]", "[|]"),
-        ("{{ nothing }}", ""),
+        ("a{{ nothing }}", "a"),
     ],
 )
 def test_templates_have_the_dialect_of_hugging_face(template: str, text: str) -> None:
@@ -318,6 +319,7 @@ REFUSED = {
     "{% for i in range(10**9) %}{% endfor %}": "Range too big",
     "{% for %}": "a syntax error at line 1",
     "\n\n{{ 'open": "a syntax error at line 3",
+    "{{ nothing }}": "writes nothing",
     "{{ raise_exception('System role\n not supported') }}": "failed: System role not supported",
     "{{ raise_exception('\x1b[2J\x07') }}": "failed: \ufffd[2J\ufffd",
     "{{ missing.attribute }}": "failed: 'missing' is undefined",

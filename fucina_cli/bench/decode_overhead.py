@@ -16,9 +16,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from fucina_cli.conversation import Prompt, Request, generate
+from fucina_cli.conversation import Request, generate
 from fucina_cli.llama.context import Context, Row
 from fucina_cli.llama.model import Model
+from fucina_cli.prompts import Prompt
 from fucina_cli.sampling.config import SamplingConfig
 
 _PROMPT = "The history of the city begins"

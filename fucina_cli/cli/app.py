@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable
 from typing import Annotated
 
@@ -358,5 +357,7 @@ def _help(family: Family) -> str:
 
 def _print_version(asked: bool) -> None:
     if asked:
+        import importlib.metadata  # 15 ms that only this flag needs
+
         typer.echo(importlib.metadata.version("fucina-cli"))
         raise typer.Exit

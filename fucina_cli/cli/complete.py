@@ -13,19 +13,20 @@ from fucina_cli.cli.session import Compiled
 from fucina_cli.cli.values import TextReader
 from fucina_cli.constraint.constraint import ConstraintError
 from fucina_cli.constraint.validation import Verdict, validate
-from fucina_cli.conversation import Answer, Prompt, Request
+from fucina_cli.conversation import Answer, Request
 from fucina_cli.decoding.reply import Channel
 from fucina_cli.families.family import Family
 from fucina_cli.llama.context import Context
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.exactness import Exactness, probe
 from fucina_cli.llama.model import Model
+from fucina_cli.prompts import Prompt
 from fucina_cli.sampling.config import SamplingConfig
 from fucina_cli.sampling.errors import AllTokensMasked, NonFiniteLogits
 from fucina_cli.timing import Stopwatch
 
 
-def complete(family: Family, options: Options) -> int:
+def run(family: Family, options: Options) -> int:
     """Answer the prompt: text as it is produced, or one JSON record; the exit code."""
     texts = session.read_texts(options, TextReader())
     prepared = session.prepare_grammar(options, texts.source)

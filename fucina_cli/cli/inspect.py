@@ -9,21 +9,32 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from fucina_cli import conversation
+from fucina_cli import prompts
 from fucina_cli.cli import exits, output, session
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.options import Options
 from fucina_cli.cli.values import TextReader
-from fucina_cli.conversation import Prompt
 from fucina_cli.decoding.prefill import last_logits
 from fucina_cli.families.family import Family
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.exactness import probe
 from fucina_cli.llama.model import Model
+from fucina_cli.prompts import Prompt
 
 _TOP = 5
 _PROBE_TOKENS = 640
 _MAX_LOGITS_BYTES = 1 << 26
+
+
+def run(family: Family, options: Options) -> int:
+    """The looking mode that the flags ask for; bare ids and `--gen 0` show the top 5."""
+    if options.info:
+        return info(family, options)
+    if options.tokenize is not None:
+        return tokenize(family, options)
+    if options.logits_out is not None or options.compare_logits is not None:
+        return logits(family, options)
+    return top(family, options)
 
 
 def info(family: Family, options: Options) -> int:
@@ -103,7 +114,7 @@ def tokenize(family: Family, options: Options) -> int:
     """Print the ids that --prompt would feed for a file's text, one per line."""
     text = TextReader().file("--tokenize", options.tokenize or "")
     model = session.load_model(options, family, vocab_only=True)
-    tokens = conversation.text_prompt(model, text).tokens
+    tokens = prompts.text_prompt(model, text).tokens
     if options.json:
         output.record({"tokens": tokens})
     else:

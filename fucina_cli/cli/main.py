@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -9,17 +10,17 @@ from typing import TYPE_CHECKING, NoReturn
 
 from fucina_cli.cli import exits, output
 from fucina_cli.cli.exits import FlagError
-from fucina_cli.cli.supervisor import supervise
+from fucina_cli.cli.supervisor import BOARD, supervise
 from fucina_cli.families.family import Family
 
 if TYPE_CHECKING:
     from fucina_cli.cli.options import Options
 
-#: Beginnings of the number parser's messages, and the words of this tool for them.
-_PLAIN_MESSAGES = {
-    "Input should be a valid integer": "not a whole number",
-    "Input should be a valid number": "not a number",
-}
+#: The parser's words for a bad number, and the words of this tool.
+_NUMBERS = (
+    (re.compile(r"is not a valid int(eger)?$"), "is not a whole number"),
+    (re.compile(r"is not a valid float$"), "is not a number"),
+)
 
 
 def run(family: Family, argv: Sequence[str] | None = None) -> NoReturn:
@@ -51,7 +52,7 @@ def execute(family: Family, arguments: list[str]) -> int:
         output.discard_stdout()
         output.error(f"output: {error.strerror or error}")
         return exits.BAD_INPUT
-    except Exception as error:
+    except BaseException as error:  # a panic of the grammar engine is no Exception
         if "--verbose" in arguments:
             traceback.print_exc()
         output.error(
@@ -83,6 +84,7 @@ def _parse_and_run(family: Family, arguments: list[str]) -> int:
         output.error(f"{_usage(error)}; see {family.command} --help")
         return exits.BAD_INPUT
     if chosen:
+        BOARD.suspect(f"'{chosen[0].model}'")
         return run_mode(family, chosen[0])
     return code if isinstance(code, int) else exits.OK  # --help, --version
 
@@ -90,12 +92,11 @@ def _parse_and_run(family: Family, arguments: list[str]) -> int:
 def _usage(error: Exception) -> str:
     """A parser's complaint as one clause that names the flag.
 
-    Duck-typed: Typer carries its own copy of Click since 0.2x and the real one before.
+    Duck-typed: newer Typers carry their own copy of Click, older ones use the real one.
     """
     message = " ".join(str(getattr(error, "message", error)).split()).removesuffix(".")
-    for stem, plain in _PLAIN_MESSAGES.items():
-        if message.startswith(stem):
-            message = plain
+    for pattern, plain in _NUMBERS:
+        message = pattern.sub(plain, message)
     parameter = getattr(error, "param", None)
     names = [*getattr(parameter, "opts", ()), *getattr(parameter, "secondary_opts", ())]
     flag = max((n for n in names if n.startswith("--")), key=len, default="")

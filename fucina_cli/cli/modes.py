@@ -9,20 +9,28 @@ from fucina_cli.families.family import Family
 def run_mode(family: Family, options: Options) -> int:
     """Check the flags, run the mode they choose; the exit code.
 
-    What needs a native library is imported here and not above, so that `--help` does without.
+    What a mode needs is imported with it: `--help` does without any native library, and a
+    completion without the tables of the looking modes.
     """
     options.check()
-    from fucina_cli.cli import complete, inspect
+    if _looks(options):
+        from fucina_cli.cli import inspect
 
-    if options.info:
-        return inspect.info(family, options)
-    if options.tokenize is not None:
-        return inspect.tokenize(family, options)
-    if options.logits_out is not None or options.compare_logits is not None:
-        return inspect.logits(family, options)
-    if _wants_forward_only(options):
-        return inspect.top(family, options)
-    return complete.complete(family, options)
+        return inspect.run(family, options)
+    from fucina_cli.cli import complete
+
+    return complete.run(family, options)
+
+
+def _looks(options: Options) -> bool:
+    """Whether the run looks at the file, ids or logits instead of writing an answer."""
+    return (
+        options.info
+        or options.tokenize is not None
+        or options.logits_out is not None
+        or options.compare_logits is not None
+        or _wants_forward_only(options)
+    )
 
 
 def _wants_forward_only(options: Options) -> bool:

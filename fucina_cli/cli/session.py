@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from fucina_cli import conversation
+from fucina_cli import prompts
 from fucina_cli.cli import output, values
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.options import Options
@@ -22,14 +22,14 @@ from fucina_cli.cli.values import TextReader
 from fucina_cli.constraint import grammar, source, validation
 from fucina_cli.constraint.grammar import Grammar, Prepared
 from fucina_cli.constraint.source import GrammarError, Source
-from fucina_cli.conversation import Prompt
+from fucina_cli.families.errors import TemplateError
 from fucina_cli.families.family import Family
 from fucina_cli.families.registry import WrongFamily, check_family
-from fucina_cli.families.template import TemplateError
 from fucina_cli.llama import header, native
 from fucina_cli.llama.context import CACHE_TYPES, Context
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
+from fucina_cli.prompts import Prompt
 from fucina_cli.sampling.config import SamplingConfig
 from fucina_cli.sampling.processor import LogitBias
 
@@ -150,14 +150,14 @@ def make_prompt(
     """The ids to start from. Raises FlagError when there are none, or for a bad template."""
     if texts.chat is not None:
         try:
-            return conversation.chat_prompt(
+            return prompts.chat_prompt(
                 model, family, texts.chat, system=texts.system, thinking=thinking
             )
         except TemplateError as error:
             way_out = "" if model.chat_template else " (--prompt)"
             raise FlagError(f"'{options.model}'", f"{error}{way_out}") from None
     if texts.prompt is not None:
-        prompt = conversation.text_prompt(model, texts.prompt)
+        prompt = prompts.text_prompt(model, texts.prompt)
     elif options.token_ids is not None:
         prompt = Prompt(values.token_ids(options.token_ids, model.n_vocab))
     else:
@@ -270,7 +270,7 @@ def compile_constraint(
 def stop_for(options: Options, family: Family, model: Model) -> int:
     """The token that ends a reply of this run."""
     try:
-        return conversation.stop_token(model, family, chat=options.chat is not None)
+        return prompts.stop_token(model, family, chat=options.chat is not None)
     except ModelError as error:
         raise FlagError(f"'{options.model}'", str(error)) from None
 

@@ -22,26 +22,51 @@ from fucina_cli.cli.exits import BAD_INPUT, INTERNAL, INTERRUPTED
 
 _BOARD_BYTES = 8192
 _HALF = _BOARD_BYTES // 2
+_STACK_BYTES = 512 << 20
 _PATIENCE = 3  # interrupts after which a child that does not stop is killed
 
 
 class Board:
-    """A page of memory shared with the parent: what is being done, and native last words."""
+    """What parent and child share: what is being done, and the last words of native code."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _BOARD_BYTES)
+        self._suspect = ""
+        self._stderr: int | None = None
+        with contextlib.suppress(AttributeError, OSError):  # Linux only
+            self._stderr = os.memfd_create("stderr")
+
+    def suspect(self, what: str) -> None:
+        """Whatever nothing else is blamed for is the fault of `what`, usually the model file."""
+        self._suspect = what
+        self.blame("")
 
     def blame(self, what: str) -> None:
-        """From now on a native crash is the fault of `what` (a file or a flag); '' for ours."""
-        self._write(0, what)
+        """From now on a native crash is the fault of `what`, of the suspect when that is ''."""
+        self._write(0, what or self._suspect)
 
     def last_words(self, text: str) -> None:
         """The message of a failing native assertion."""
         self._write(_HALF, text)
 
+    def take_stderr(self) -> None:
+        """Keep what native code writes to stderr off the terminal; Python's stderr stays there."""
+        stderr = sys.stderr
+        if self._stderr is None or stderr is None:
+            return
+        sys.stderr = open(  # noqa: SIM115 (as long as the process)
+            os.dup(2), "w", buffering=1, encoding=stderr.encoding, errors=stderr.errors
+        )
+        os.dup2(self._stderr, 2)
+
     def read(self) -> tuple[str, str]:
         """What was blamed, and the last words."""
-        return self._read(0), self._read(_HALF)
+        words = self._read(_HALF)
+        if not words and self._stderr is not None:
+            start = max(0, os.fstat(self._stderr).st_size - _HALF)
+            written = os.pread(self._stderr, _HALF, start).decode("utf-8", "replace")
+            words = " ".join(written.splitlines()[-2:])
+        return self._read(0), words
 
     def _write(self, at: int, text: str) -> None:
         data = text.encode("utf-8", "replace")[: _HALF - 1]
@@ -76,7 +101,8 @@ def supervise(work: Callable[[], int]) -> int:
         code = INTERNAL
         try:
             _die_with(parent)
-            _leave_no_core()
+            _set_limits()
+            BOARD.take_stderr()
             try:
                 if signal.SIGINT in signals:
                     signal.signal(signal.SIGINT, _interrupt_once)
@@ -126,7 +152,10 @@ def _explain(number: int) -> int:
     # Assertions name the source file where it was on the machine that built the library.
     detail = re.sub(r"\S*/", "", " ".join(words.split()))[:200] or name
     if blamed:
-        output.error(f"{blamed}: native code crashed on it ({detail}); it is damaged or hostile")
+        output.error(
+            f"{blamed}: native code crashed on it ({detail}); "
+            "it is damaged or hostile, or the engine has a bug"
+        )
         return BAD_INPUT
     output.error(
         f"internal error: native code crashed ({detail}); please report it with the command line"
@@ -158,12 +187,19 @@ def _occupy_standard_files() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
 
 
-def _leave_no_core() -> None:
-    """A crash is reported in a line, so leave no image of the model's memory on disk."""
+def _set_limits() -> None:
+    """No image of a crashed model's memory on disk, and a stack for words of a megabyte.
+
+    Some pre-tokenizers of llama.cpp match with std::regex, which recurses once per character.
+    """
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+        if soft != resource.RLIM_INFINITY:
+            most = _STACK_BYTES if hard == resource.RLIM_INFINITY else min(hard, _STACK_BYTES)
+            resource.setrlimit(resource.RLIMIT_STACK, (max(soft, most), hard))
 
 
 def _die_with(parent: int) -> None:

@@ -101,9 +101,9 @@ class Range:
 
 def _plain(value: float) -> str:
     """A number as people write it, and short."""
-    if isinstance(value, int) or value.is_integer():
-        return str(int(value)) if abs(value) < 1e15 else "a number that long"
-    return f"{value:g}"
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**20 else "a number that long"
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:g}"
 
 
 #: Ranges of all numeric flags.

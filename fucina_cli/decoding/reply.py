@@ -32,6 +32,7 @@ class Reply:
         stops: text sequences that end the reply and are not part of it.
         thinking: markers of thinking blocks, None to take every token as answer.
         inside_thinking: whether the prompt ended within an open thinking block.
+        keep_blank_lines: leave the blank lines between thoughts and answer in the answer.
         on_text: receives text as it becomes certain.
     """
 
@@ -42,12 +43,14 @@ class Reply:
         stops: Sequence[str] = (),
         thinking: ThinkingTokens | None = None,
         inside_thinking: bool = False,
+        keep_blank_lines: bool = False,
         on_text: OnText | None = None,
     ) -> None:
         self._token_bytes = token_bytes
         self._stops = tuple(stops)
         self._thinking = thinking
         self._channel: Channel = "thinking" if thinking and inside_thinking else "answer"
+        self._keep_blank_lines = keep_blank_lines
         self._after_thinking = False
         self._on_text = on_text
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -98,7 +101,7 @@ class Reply:
         self._decoder.reset()
         self._channel = channel
         self._before_label = channel == "thinking"
-        self._after_thinking = channel == "answer"
+        self._after_thinking = channel == "answer" and not self._keep_blank_lines
 
     def _first_stop(self) -> int | None:
         """Where the stop sequence begins that is complete first; of two, the longer one.

@@ -24,7 +24,10 @@ import jinja2.parser
 import jinja2.sandbox
 from jinja2.exceptions import SecurityError
 
+from fucina_cli.families.errors import TemplateError
 from fucina_cli.limits import TimeLimit, time_limit
+
+__all__ = ["Marker", "Rendered", "TemplateError", "render"]
 
 _SECONDS = 5.0
 _MEMORY_BYTES = 1 << 28
@@ -32,10 +35,6 @@ _MEMORY_BYTES = 1 << 28
 _OWN_CHARS, _TIMES_MESSAGES = 1_000_000, 4
 #: Characters, or elements, of a value that an operator of a template may make.
 _MAX_VALUE = 10_000_000
-
-
-class TemplateError(Exception):
-    """The chat template can't be rendered, or tried what a template must not."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,10 @@ def render(
         if thinking is not None:
             variables["enable_thinking"] = thinking
         limit = _OWN_CHARS + _TIMES_MESSAGES * sum(map(len, contents))
-        return Rendered(tuple(shield.split(_render(template, variables, limit))))
+        parts = tuple(shield.split(_render(template, variables, limit)))
+    if not parts:
+        raise TemplateError("the chat template writes nothing")
+    return Rendered(parts)
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from fucina_cli.llama.errors import ModelError
 
 _MAGIC = b"GGUF"
 _GLANCE_BYTES = 1 << 16
+_NAME_BYTES = 64  # more than any architecture's name, and enough to show of a wrong one
 _STRING, _ARRAY = 8, 9
 _SCALAR_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 
@@ -76,7 +77,7 @@ def _find_architecture(head: bytes, n_keys: int) -> str | None:
             if kind == _STRING:
                 value, at = _string(head, at)
                 if key == b"general.architecture":
-                    return value.decode("utf-8", "replace")
+                    return value[:_NAME_BYTES].decode("utf-8", "replace")
             elif kind == _ARRAY or kind not in _SCALAR_BYTES:
                 return None  # vocabulary arrays are long, and always after the general keys
             else:

@@ -156,6 +156,10 @@ class Model:
 
     def _refuse_models_that_cannot_generate(self) -> None:
         lib, architecture = self._lib, self.architecture
+        if self.n_ctx_train < 1:
+            raise ModelError(
+                f"it claims a context of {self.n_ctx_train} tokens: damaged; download it again"
+            )
         causal = self.metadata(f"{architecture}.attention.causal")
         pooling = self.number(f"{architecture}.pooling_type")
         if causal == "false" or (pooling is not None and int(pooling) != _POOLING_NONE):
@@ -174,7 +178,7 @@ class Model:
 def _load_failure(errors: list[str], architecture: str | None) -> str:
     """One clear sentence out of the native loader's error lines."""
     known = {
-        "unknown model architecture": f"unknown architecture '{architecture}': "
+        "unknown model architecture": f"unknown architecture {architecture or ''!r}: "
         "this build of llama.cpp can't run it; upgrade llama-cpp-python or use another model",
         "not within the file bounds": "the file is cut off: tensors end past the end of the file; "
         "download the model again",
