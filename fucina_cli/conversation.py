@@ -112,6 +112,7 @@ def _stream(
         stops=request.stop_texts,
         thinking=prompt.thinking,
         inside_thinking=prompt.inside_thinking,
+        keep_blank_lines=request.constraint is not None,
         on_text=on_text,
     )
     stream = Stream(

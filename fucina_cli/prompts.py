@@ -56,17 +56,18 @@ def chat_prompt(
         bos="" if vocabulary.bos is None else vocabulary.text(vocabulary.bos),
         eos="" if vocabulary.eos is None else vocabulary.text(vocabulary.eos),
     )
-    tokens: list[int] = []
-    for part in rendered.parts:
-        if isinstance(part, Marker):
-            tokens.append(markers[part.text])
-        else:
-            tokens.extend(vocabulary.tokenize(part))
+    parts = [markers[p.text] if isinstance(p, Marker) else p for p in rendered.parts]
+    tokens = vocabulary.encode(parts, markers)
     bos = vocabulary.bos
     if vocabulary.adds_bos and bos is not None and tokens[:1] != [bos]:
         tokens.insert(0, bos)
     ids = thinking_tokens(model, family)
-    return Prompt(tokens, ids, inside_thinking=_ends_inside(tokens, ids))
+    inside = _ends_inside(tokens, ids)
+    if inside and ids and thinking is False:
+        # The template opens a block whatever it is told, so it has to be closed here.
+        tokens += [ids.closes, *vocabulary.tokenize("\n\n")]
+        inside = False
+    return Prompt(tokens, ids, inside_thinking=inside)
 
 
 def thinking_tokens(model: Model, family: Family) -> ThinkingTokens | None:

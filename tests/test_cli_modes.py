@@ -410,6 +410,33 @@ def test_a_record_of_an_incomplete_answer_says_so_and_the_command_exits_3(
     assert re.fullmatch("[ab]{3,50}\n", plain.out)
 
 
+@pytest.mark.parametrize("flags", [[], ["--no-think"]])
+def test_a_constrained_answer_is_no_thought_although_the_template_opens_one(
+    flags: list[str], tmp_path: Path, cli: RunHere
+) -> None:
+    path = ggufs.build_qwen3(
+        tmp_path / "q.gguf",
+        template="<|im_start|>user\n{{ messages[-1].content }}<|im_end|>\n<think>\n",
+    )
+    parsed = record(cli(path, "--chat", "hi", "--choice", "yes", "--json", *flags, family="qwen3"))
+    assert (parsed["text"], parsed["thinking"]) == ("yes", None)
+    assert parsed["constraint"]["valid"] is True
+
+
+def test_with_thoughts_asked_for_the_constraint_waits_for_their_end(
+    tmp_path: Path, cli: RunHere
+) -> None:
+    closes = ggufs.QWEN3_SPECIALS["</think>"]
+    path = ggufs.build_qwen3(
+        tmp_path / "q.gguf",
+        template="<|im_start|>user\n{{ messages[-1].content }}<|im_end|>\n<think>\n",
+    )
+    flags = ["--think", "--regex", "\\n\\nyes", "--logit-bias", f"{closes}=1000"]
+    parsed = record(cli(path, "--chat", "hi", "--json", *flags, family="qwen3"))
+    assert (parsed["text"], parsed["tokens"][0]) == ("\n\nyes", closes)
+    assert parsed["constraint"]["valid"] is True
+
+
 def test_tokens_out_holds_the_ids_of_the_answer(
     llama_path: Path, tmp_path: Path, cli: RunHere
 ) -> None:

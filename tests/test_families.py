@@ -233,6 +233,16 @@ def test_a_prompt_may_end_inside_an_open_thought(
     assert prompt.thinking is not None
 
 
+def test_a_thought_that_the_template_opens_although_told_not_to_is_closed(
+    tmp_path: Path, load: Callable[[Path], Model]
+) -> None:
+    model = load(_small_thinker(tmp_path / "t.gguf", OPEN + "<think>{{ '\\n' }}"))
+    prompt = chat_prompt(model, GENERIC, "hi", system=None, thinking=False)
+    assert not prompt.inside_thinking
+    text = "".join(model.vocabulary.text(token) for token in prompt.tokens)
+    assert text.endswith("assistant\n<think>\n</think>\n\n")
+
+
 def test_a_user_that_spells_the_marker_opens_no_thought(
     tmp_path: Path, load: Callable[[Path], Model]
 ) -> None:

@@ -286,6 +286,17 @@ def test_a_user_defined_token_is_a_marker_where_the_template_uses_it(spm: Model)
     assert markers_in(vocabulary, vocabulary.encode(["@@use@@"], markers)) == []
 
 
+def test_text_of_a_chat_spells_no_marker_that_only_the_template_makes_one(tmp_path: Path) -> None:
+    template = "@@use@@{{ messages[-1].content }}@@use@@"
+    model = _vocabulary_of(_spm_file(tmp_path / "u.gguf", template=template))
+    try:
+        tokens = chat_prompt(model, GENERIC, "a@@use@@b", system=None, thinking=None).tokens
+        assert markers_in(model.vocabulary, tokens) == ["<s>", "@@use@@", "@@use@@"]
+        assert text_of(model.vocabulary, tokens) == "<s>@@use@@ a@@use@@b@@use@@"
+    finally:
+        model.close()
+
+
 def test_marker_id_knows_markers_only(spm: Model, qwen3: Chat, gemma4: Chat) -> None:
     assert qwen3.vocabulary.marker_id("<think>") == ggufs.QWEN3_SPECIALS["<think>"]
     assert qwen3.vocabulary.marker_id("<|im_end|>") == ggufs.QWEN3_SPECIALS["<|im_end|>"]
@@ -364,7 +375,9 @@ def test_a_template_without_bos_gets_one_and_a_template_with_it_no_second(
 
 @pytest.mark.parametrize("text", ["\n hi \n", "hi", " ", "<s>hi"])
 def test_markers_that_swallow_white_space_do_so_as_in_llama_cpp(tmp_path: Path, text: str) -> None:
-    model = _vocabulary_of(_spm_file(tmp_path / "phi.gguf", name="Phi-3 mini"))
+    template = "[INST]{{ messages[-1].content }}[/INST]{{ '\\n' }}[INST]"
+    path = _spm_file(tmp_path / "phi.gguf", template=template, name="Phi-3 mini")
+    model = _vocabulary_of(path)
     try:
         vocabulary = model.vocabulary
         opens, closes = vocabulary.marker_id("[INST]"), vocabulary.marker_id("[/INST]")
@@ -374,5 +387,7 @@ def test_markers_that_swallow_white_space_do_so_as_in_llama_cpp(tmp_path: Path, 
         if "<s>" not in text:
             assert tokens == native_ids(vocabulary, f"[INST]{text}[/INST]\n[INST]")
         assert markers_in(vocabulary, tokens) == ["[INST]", "[/INST]", "[INST]"]
+        prompt = chat_prompt(model, GENERIC, text, system=None, thinking=None)
+        assert prompt.tokens == [vocabulary.bos, *tokens]
     finally:
         model.close()

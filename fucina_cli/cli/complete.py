@@ -38,7 +38,7 @@ def run(family: Family, options: Options) -> int:
     thinking = _thinking(options, family)
     prompt = session.make_prompt(options, family, model, texts, thinking=thinking)
     thinks = thinking if thinking is not None else _by_default(family)
-    thinks = thinks and prompt.thinking is not None
+    thinks = (thinks and prompt.thinking is not None) or prompt.inside_thinking
     sampling = session.sampling_config(options, family, model, thinking=thinks)
     stop_ids, stop_texts = session.stops(texts, model)
     biases = session.logit_biases(options, model)
@@ -76,7 +76,7 @@ def _thinking(options: Options, family: Family) -> bool | None:
 
     A constraint governs the whole reply, so with one the model does not think unless told to.
     """
-    if options.think is None and options.constraint_flag and _by_default(family):
+    if options.think is None and options.constraint_flag:
         return False
     return options.think
 
