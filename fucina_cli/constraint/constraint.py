@@ -105,6 +105,14 @@ class Constraint:
             tokens.append(token)
         return tokens
 
+    def forced_bytes(self) -> bytes:
+        """The next bytes where the grammar leaves no choice, past the last forced token too.
+
+        There the bytes are certain and the token is not: it may be one that ends within them, or
+        one that goes on beyond. Whole characters are not promised. Changes nothing.
+        """
+        return b"" if self._matcher.is_stopped() else self._matcher.compute_ff_bytes()
+
     def valid_prefix_len(self, tokens: Sequence[int]) -> int:
         """How many of `tokens` could be committed one after the other from here."""
         candidates = list(tokens)

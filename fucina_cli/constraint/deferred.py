@@ -87,6 +87,10 @@ class AfterThinking:
             return self.constraint.forced_tokens(limit)
         return [self._opens][:limit] if self._phase == "before" else []
 
+    def forced_bytes(self) -> bytes:
+        """The bytes that the constraint forces next; none before the block has ended."""
+        return self.constraint.forced_bytes() if self._phase == "after" else b""
+
     def valid_prefix_len(self, tokens: Sequence[int]) -> int:
         """How many of `tokens` could be committed from here."""
         for i, token in enumerate(tokens):

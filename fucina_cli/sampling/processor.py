@@ -16,7 +16,14 @@ from fucina_cli.sampling.mask import pack_mask, word_count
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["AllTokensMasked", "LogitBias", "LogitProcessor", "ProcessorChain", "Structured"]
+__all__ = [
+    "AllTokensMasked",
+    "ForcesBytes",
+    "LogitBias",
+    "LogitProcessor",
+    "ProcessorChain",
+    "Structured",
+]
 
 _MAX_BIAS = 1e38
 
@@ -69,6 +76,15 @@ class Structured(LogitProcessor, Protocol):
 
     def is_allowed(self, token: int) -> bool:
         """Whether this token could be committed now."""
+        ...
+
+
+@runtime_checkable
+class ForcesBytes(Protocol):
+    """A processor that knows bytes to come where it can't name the tokens yet."""
+
+    def forced_bytes(self) -> bytes:
+        """The bytes that every continuation begins with; b"" for none. Pure."""
         ...
 
 
@@ -166,6 +182,7 @@ class ProcessorChain:
         self._n_vocab = n_vocab
         # isinstance on a protocol looks up every method: once here, not at every step.
         self._structured = tuple(m for m in self._members if isinstance(m, Structured))
+        self._forcing = tuple(m for m in self._members if isinstance(m, ForcesBytes))
 
     @property
     def members(self) -> tuple[LogitProcessor, ...]:
@@ -207,6 +224,10 @@ class ProcessorChain:
                     run = run[: other.valid_prefix_len(run)]
             longest = max(longest, run, key=len)
         return longest
+
+    def forced_bytes(self) -> bytes:
+        """The longest that one member forces; whether others forbid its tokens is not looked at."""
+        return max((member.forced_bytes() for member in self._forcing), key=len, default=b"")
 
     def valid_prefix_len(self, tokens: Sequence[int]) -> int:
         """The least that any member accepts."""
