@@ -190,6 +190,54 @@ def test_a_text_that_changes_is_noticed_both_ways() -> None:
     assert sum(map(bool, machine.lengths[-50:])) >= 48
 
 
+def test_forwards_that_were_slow_for_a_while_do_not_switch_drafting_off_for_good() -> None:
+    machine = Machine(Gate(), GEMMA)
+    for _ in range(40):
+        machine.step(STRONG, held=16)
+    for _ in range(60):  # drafts cost four times as much as before
+        machine.step(STRONG, held=16, noise=4.0 if machine.lengths[-1] else 1.0)
+    assert machine.lengths[60:100].count(0) > 20
+    for _ in range(700):
+        machine.step(STRONG, held=16)
+    assert machine.lengths[-50:].count(0) <= 1
+
+
+def test_timings_of_long_ago_give_way_to_the_prior_and_then_to_new_ones() -> None:
+    costs = CostModel()
+    prior = costs.cost(4, 4)
+    for _ in range(9):
+        costs.record(1, 1, 0.01)
+        costs.record(4, 4, 0.2)
+    assert costs.cost(4, 4) == pytest.approx(20)
+    for _ in range(250):
+        costs.record(1, 1, 0.01)
+    costs.record(4, 4, 0.03)
+    assert costs.cost(4, 4) == pytest.approx(prior)
+    for _ in range(2):
+        costs.record(4, 4, 0.03)
+    assert costs.cost(4, 4) == pytest.approx(3.0)
+
+
+def test_drafts_too_short_to_pay_leave_a_good_kind_on_and_are_not_probed() -> None:
+    machine = Machine(Gate(), QWEN)
+    for _ in range(5):
+        machine.step(None, 0)
+    for _ in range(20):
+        machine.step(STRONG, held=16)
+    for _ in range(50):
+        machine.step(STRONG, held=1, limit=1)
+    assert machine.lengths[-40:] == [0] * 40  # at first the cost of two rows was not known
+    assert machine.step(STRONG, held=16) == 16
+
+
+def test_drafts_of_one_token_say_nothing_of_the_ones_after() -> None:
+    gate = Gate()
+    for _ in range(2000):
+        gate.record(2, 2, 0.01)
+        gate.settle(1, 1, WEAK)
+    assert gate.state()["kinds"][WEAK.kind]["then"] == pytest.approx(0.7)
+
+
 def test_certain_tokens_are_exempt() -> None:
     gate = Gate(GateSettings(grant=0, share=0))
     for _ in range(300):

@@ -13,6 +13,7 @@ from statistics import median
 _SECOND_ROW, _ROW, _LOGITS = 0.5, 0.14, 0.12
 _MOST_ROWS = 64  # more are a prompt, not a step
 _PLAIN_SAMPLES, _SAMPLES = 15, 7
+_STALE = 200  # forwards after which timings of a row count say nothing about now
 
 
 class CostModel:
@@ -21,7 +22,9 @@ class CostModel:
     Timings are kept as factors on the prior's cost, apart for forwards with drafts (several rows
     with logits) and for those with forced tokens only; between and beyond the row counts seen, the
     factor is interpolated. All estimates are medians of a short window, and a new window begins
-    with two samples of what was believed before: one bad timing changes nothing.
+    with two samples of what was believed before: one bad timing changes nothing. A window that was
+    not added to for 200 forwards begins anew with the prior, so that costs from a busy moment,
+    which keep anybody from trying again, don't outlive it by much.
     """
 
     def __init__(self) -> None:
@@ -30,6 +33,8 @@ class CostModel:
         self._windows: dict[tuple[bool, int], deque[float]] = {}
         self._factors: dict[bool, list[tuple[int, float]]] = {False: [], True: []}
         self._known: dict[tuple[int, int], float] = {}
+        self._forwards = 0
+        self._seen: dict[tuple[bool, int], int] = {}  # the forward that a window was last added to
         #: Changes whenever an estimate may have.
         self.version = 0
 
@@ -49,6 +54,7 @@ class CostModel:
         """
         if not 0 < seconds < math.inf or not 0 < logit_rows <= rows <= _MOST_ROWS:
             return
+        self._forwards += 1
         expected = _prior(rows, logit_rows)
         self._scaled.append(seconds / expected)
         if rows == 1:
@@ -61,6 +67,10 @@ class CostModel:
         if window is None:
             believed = self._factor(rows, drafts)
             window = self._windows[drafts, rows] = deque((believed, believed), maxlen=_SAMPLES)
+        elif self._forwards - self._seen[drafts, rows] > _STALE:
+            window.clear()
+            window.extend((1.0, 1.0))
+        self._seen[drafts, rows] = self._forwards
         window.append(seconds / plain / expected)
         self._factors[drafts] = sorted(
             (r, median(w)) for (kind, r), w in self._windows.items() if kind == drafts

@@ -97,10 +97,9 @@ class _Kind:
     def settle(self, drafted: int, accepted: int, memory: float) -> None:
         self.first_held = self.first_held * memory + (accepted > 0)
         self.firsts = self.firsts * memory + 1
-        if accepted > 0:
+        if accepted > 0 and drafted > 1:
             self.next_held = self.next_held * memory + (accepted - 1)
             self.nexts = self.nexts * memory + min(accepted, drafted - 1)
-            self.nexts = max(self.nexts, self.next_held, 1e-9)
         self.best.clear()
 
 
@@ -167,8 +166,10 @@ class Gate:
             if best.loss > affordable:
                 best = self._compute(kind, limit, rows, logit_rows, affordable)
             return best.length if best.speedup >= wanted else 0
-        if kind.on or self._steps < kind.probe_at:  # on: good, but not for so few tokens
+        if self._steps < kind.probe_at:
             return 0
+        if kind.on and self._best(kind, _USUAL, rows, logit_rows).speedup >= wanted:
+            return 0  # good, but not for so few tokens
         probe = self._best(kind, min(limit, settings.probe), rows, logit_rows)
         return probe.length if allowance >= probe.loss else 0
 
