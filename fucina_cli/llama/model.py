@@ -23,7 +23,7 @@ class Model:
     Args:
         path: the .gguf, or the first part of a split one.
         exact: load the weights so that a row's logits do not depend on its batch (no repacked
-            kernels); see `exactness`.
+            kernels); see `exactness`. Off, llama.cpp chooses, except for AMX kernels.
         gpu_layers: layers to place on a GPU, -1 for all; without a GPU it has no effect.
         vocab_only: read metadata and vocabulary, no weights.
 
@@ -42,7 +42,7 @@ class Model:
         params = lib.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
         params.vocab_only = vocab_only
-        if exact:
+        if exact or native.amx_kernels():
             params.use_extra_bufts = False
         # Asked between tensors: false gives up the load, so that Ctrl-C need not wait for its end.
         go_on = lib.llama_progress_callback(lambda _progress, _data: not interrupt_waits())
@@ -200,7 +200,7 @@ def _plain(line: str) -> str:
     head, separator, tail = line.partition(": ")
     if separator and " " not in head:
         line = tail
-    return " ".join(line.split())[:200]
+    return header.printable(" ".join(line.split())[:200])
 
 
 def available_memory() -> int | None:

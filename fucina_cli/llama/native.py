@@ -87,6 +87,15 @@ def exact_kernels() -> bool:
     return _exact_kernels
 
 
+def amx_kernels() -> bool:
+    """Whether the library would compute with Intel's AMX tiles if it were left to its defaults.
+
+    Built by GCC, those kernels load a tile configuration that the optimizer has removed, and the
+    process dies of an illegal instruction (ggml-org/llama.cpp pull request 26954).
+    """
+    return b"AMX_INT8 = 1" in library().llama_print_system_info()
+
+
 def on_abort(report: Callable[[str], None]) -> None:
     """Hand the message of a failing native assertion to `report` just before the process dies."""
     lib = library()
