@@ -43,7 +43,7 @@ class NativeLog:
         if self._level >= _LEVEL_ERROR and line.strip():
             self._errors.append(line.strip())
             del self._errors[:-_KEPT_LINES]
-        if self.verbose:
+        if self.verbose and sys.stderr is not None:
             with contextlib.suppress(OSError, ValueError):
                 sys.stderr.write(line)
 
