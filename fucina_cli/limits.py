@@ -10,6 +10,7 @@ from types import FrameType
 
 _RING_AGAIN = 0.5  # seconds
 _GRACE = 2.5  # seconds
+_interrupt_came = False
 
 
 class TimeLimit(BaseException):
@@ -62,18 +63,34 @@ def interrupts_held() -> Iterator[None]:
     """Let Ctrl-C wait for the end of the block.
 
     For native code that calls back into Python: an exception raised inside a callback is printed
-    and then lost.
+    and then lost. Blocking the signal would not do: a thread of some library, of BLAS for one,
+    would take it, and Python's handler would still run at once in the main thread.
     """
-    if not hasattr(signal, "pthread_sigmask"):
+    global _interrupt_came
+    handler = signal.getsignal(signal.SIGINT)
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or not callable(handler)  # ignored, or not Python's to take
+        or handler is _note_interrupt
+    ):
         yield
         return
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    _interrupt_came = False
+    signal.signal(signal.SIGINT, _note_interrupt)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+        came, _interrupt_came = _interrupt_came, False
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 def interrupt_waits() -> bool:
     """Whether Ctrl-C came inside `interrupts_held`."""
-    return hasattr(signal, "sigpending") and signal.SIGINT in signal.sigpending()
+    return _interrupt_came
+
+
+def _note_interrupt(_number: int, _frame: FrameType | None) -> None:
+    global _interrupt_came
+    _interrupt_came = True

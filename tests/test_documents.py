@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,9 @@ def test_running_models_mentions_every_flag() -> None:
 @pytest.mark.parametrize("name", ["README.md", "RUNNING-MODELS.md"])
 def test_documents_mention_no_flag_that_does_not_exist(name: str) -> None:
     text = (ROOT / name).read_text()
-    commands = [line for line in text.splitlines() if re.search(r"fucina-(run|qwen3|gemma4) ", line)]
+    commands = [
+        line for line in text.splitlines() if re.search(r"fucina-(run|qwen3|gemma4) ", line)
+    ]
     used = {flag for line in commands for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line)}
     assert used <= _flags()
 
@@ -54,7 +57,7 @@ def test_the_top_level_holds_only_what_it_should() -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "grammars").iterdir()), ids=lambda p: p.name)
 def test_every_example_grammar_compiles_without_a_warning(path: Path) -> None:
     text = path.read_text()
-    readers = {
+    readers: dict[str, Callable[[str], source.Source]] = {
         ".json": source.json_schema,
         ".lark": source.lark,
         ".regex": lambda t: source.regex(t.strip()),

@@ -23,9 +23,9 @@ class Model:
     """A loaded file and a context of 256 tokens on it, through the low-level API."""
 
     def __init__(self, path: Path, *, embeddings: bool = False) -> None:
-        model = llama.llama_model_load_from_file(
-            str(path).encode(), llama.llama_model_default_params()
-        )
+        params = llama.llama_model_default_params()
+        params.use_extra_bufts = False  # AMX kernels built by GCC crash
+        model = llama.llama_model_load_from_file(str(path).encode(), params)
         if model is None:
             raise ValueError("llama.cpp does not load the file")
         self.model = model
@@ -33,12 +33,12 @@ class Model:
         assert vocab is not None
         self.vocab = vocab
         self.size = llama.llama_vocab_n_tokens(vocab)
-        params = llama.llama_context_default_params()
-        params.n_ctx = params.n_batch = params.n_ubatch = 256
-        params.n_threads = params.n_threads_batch = 2
-        params.swa_full = True
-        params.embeddings = embeddings
-        context = llama.llama_init_from_model(model, params)
+        sizes = llama.llama_context_default_params()
+        sizes.n_ctx = sizes.n_batch = sizes.n_ubatch = 256
+        sizes.n_threads = sizes.n_threads_batch = 2
+        sizes.swa_full = True
+        sizes.embeddings = embeddings
+        context = llama.llama_init_from_model(model, sizes)
         assert context is not None
         self.context = context
 

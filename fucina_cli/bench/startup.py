@@ -2,7 +2,8 @@
 
     python -m fucina_cli.bench.startup MODEL [--command fucina-run] [--rounds R] [--json]
 
-Whole processes, unconstrained, interleaved A B A B; medians.
+Whole processes, unconstrained, interleaved A B A B; medians. On a CPU with AMX the minimal script
+leaves out llama.cpp's extra kernels, since their AMX part crashes when GCC built it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ from rich.table import Table
 _PROMPT = "The capital of France is"
 _MINIMAL = """
 import sys
-from llama_cpp import Llama
+from llama_cpp import Llama, llama_cpp
+if b"AMX_INT8 = 1" in llama_cpp.llama_print_system_info():
+    defaults = llama_cpp.llama_model_default_params
+    def without_amx():
+        params = defaults()
+        params.use_extra_bufts = False
+        return params
+    llama_cpp.llama_model_default_params = without_amx
 model = Llama(sys.argv[1], verbose=False)
 out = model.create_completion(sys.argv[2], max_tokens=1, temperature=0)
 print(out["choices"][0]["text"])

@@ -60,12 +60,12 @@ def run(family: Family, options: Options) -> int:
             exactness = probe(context)
     answer = _decode(options, context, prompt, request)
     verdict = _judge(compiled, answer)
-    if tokens_out is not None:
-        tokens_out.write_text("".join(f"{token}\n" for token in answer.tokens))
     if options.json:
         output.record(_record(answer, sampling, compiled, verdict, load_s, exactness))
     elif not answer.text.endswith("\n"):
         output.answer("\n")
+    if tokens_out is not None:
+        _write_ids(tokens_out, answer.tokens)
     if options.verbose:
         _tell_timing(answer, load_s, compiled)
     return _exit_code(options, context, answer, compiled, verdict)
@@ -255,9 +255,14 @@ def _rounded(value: float | None) -> float | None:
 
 def _open_for_ids(path: str) -> Path:
     """The path, proved writable before any work is done. Raises FlagError."""
+    _write_ids(Path(path), [])
+    return Path(path)
+
+
+def _write_ids(path: Path, tokens: list[int]) -> None:
+    """One id per line. Raises FlagError."""
     try:
-        Path(path).write_text("")
+        path.write_text("".join(f"{token}\n" for token in tokens))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise FlagError("--tokens-out", f"can't write '{path}': {reason}") from None
-    return Path(path)

@@ -40,7 +40,8 @@ def run(family: Family, options: Options) -> int:
 def info(family: Family, options: Options) -> int:
     """Describe the model file: a table, or a JSON object with --json."""
     model = session.load_model(options, family)
-    context = session.make_context(options, model, Prompt([0]), gen=_PROBE_TOKENS)
+    room = max(0, min(_PROBE_TOKENS, model.n_ctx_train - 1))
+    context = session.make_context(options, model, Prompt([0]), gen=room)
     with session.blame_first_forward(options):
         try:
             exactness = probe(context)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import re
 import sys
 import traceback
@@ -12,6 +14,7 @@ from fucina_cli.cli import exits, output
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.supervisor import BOARD, supervise
 from fucina_cli.families.family import Family
+from fucina_cli.llama.errors import ModelError
 
 if TYPE_CHECKING:
     from fucina_cli.cli.options import Options
@@ -21,6 +24,8 @@ _NUMBERS = (
     (re.compile(r"is not a valid int(eger)?$"), "is not a whole number"),
     (re.compile(r"is not a valid float$"), "is not a number"),
 )
+#: A quoted value that nobody wants to read whole.
+_LONG_VALUE = re.compile(r"'([^']{60})[^']{20,}'")
 
 
 def run(family: Family, argv: Sequence[str] | None = None) -> NoReturn:
@@ -34,6 +39,7 @@ def execute(family: Family, arguments: list[str]) -> int:
     try:
         if sys.stdout is None:
             raise FlagError("output", "standard output is closed; redirect it to a file")
+        _settle_output()
         return _parse_and_run(family, arguments)
     except FlagError as error:
         output.error(str(error))
@@ -62,6 +68,17 @@ def execute(family: Family, arguments: list[str]) -> int:
         return exits.INTERNAL
 
 
+def _settle_output() -> None:
+    """Print whatever the locale can't spell as '?', and no escape codes where one is unwelcome.
+
+    Rich takes NO_COLOR at its word and still writes bold and dim; a dumb terminal gets nothing.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        os.environ.update(NO_COLOR="1", TERM="dumb")
+
+
 def _parse_and_run(family: Family, arguments: list[str]) -> int:
     import typer.main
 
@@ -79,13 +96,19 @@ def _parse_and_run(family: Family, arguments: list[str]) -> int:
     try:
         code = command.main(arguments, prog_name=family.command, standalone_mode=False)
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # Click's Abort
+            raise KeyboardInterrupt from None
         if not hasattr(error, "format_message"):
             raise
         output.error(f"{_usage(error)}; see {family.command} --help")
         return exits.BAD_INPUT
     if chosen:
-        BOARD.suspect(f"'{chosen[0].model}'")
-        return run_mode(family, chosen[0])
+        model = f"'{chosen[0].model}'"
+        BOARD.suspect(model)
+        try:
+            return run_mode(family, chosen[0])
+        except ModelError as error:  # what a file hides may come to light at any later look
+            raise FlagError(model, str(error)) from None
     return code if isinstance(code, int) else exits.OK  # --help, --version
 
 
@@ -97,6 +120,7 @@ def _usage(error: Exception) -> str:
     message = " ".join(str(getattr(error, "message", error)).split()).removesuffix(".")
     for pattern, plain in _NUMBERS:
         message = pattern.sub(plain, message)
+    message = _LONG_VALUE.sub(r"'\1…'", message)
     parameter = getattr(error, "param", None)
     names = [*getattr(parameter, "opts", ()), *getattr(parameter, "secondary_opts", ())]
     flag = max((n for n in names if n.startswith("--")), key=len, default="")

@@ -47,17 +47,17 @@ def console() -> Console:
 
 def note(text: str) -> None:
     """One line on stderr, if there is a stderr."""
-    _stderr(f"note: {text}\n")
+    _line("note", text)
 
 
 def warning(text: str) -> None:
     """One line on stderr."""
-    _stderr(f"warning: {text}\n")
+    _line("warning", text)
 
 
 def error(text: str) -> None:
     """One line on stderr."""
-    _stderr(f"error: {' '.join(text.split())}\n")
+    _line("error", text)
 
 
 def thinking(text: str) -> None:
@@ -78,6 +78,12 @@ def discard_stdout() -> None:
         os.close(null)
     except (OSError, ValueError):
         pass
+
+
+def _line(kind: str, text: str) -> None:
+    """One line, harmless to a terminal: files and grammars may have written part of it."""
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+    _stderr(f"{kind}: {shown}\n")
 
 
 def _stderr(text: str) -> None:

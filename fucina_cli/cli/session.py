@@ -312,7 +312,7 @@ def blame_first_forward(options: Options) -> Iterator[None]:
 
 
 def stop_blaming() -> None:
-    """From here on a native crash is a bug of ours."""
+    """From here on a native crash is no longer blamed on a flag, but on the model file at most."""
     BOARD.blame("")
 
 

@@ -14,6 +14,7 @@ import os
 import re
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from types import FrameType
 
@@ -24,6 +25,7 @@ _BOARD_BYTES = 8192
 _HALF = _BOARD_BYTES // 2
 _STACK_BYTES = 512 << 20
 _PATIENCE = 3  # interrupts after which a child that does not stop is killed
+_AGAIN_SECONDS = 0.02
 
 
 class Board:
@@ -106,6 +108,7 @@ def supervise(work: Callable[[], int]) -> int:
             try:
                 if signal.SIGINT in signals:
                     signal.signal(signal.SIGINT, _interrupt_once)
+                    sys.unraisablehook = _interrupt_again
                 signal.pthread_sigmask(signal.SIG_SETMASK, mask)
                 code = work()
             except KeyboardInterrupt:
@@ -151,6 +154,7 @@ def _explain(number: int) -> int:
     name = next((s.name for s in signal.Signals if s == number), f"signal {number}")
     # Assertions name the source file where it was on the machine that built the library.
     detail = re.sub(r"\S*/", "", " ".join(words.split()))[:200] or name
+    detail = "".join(c if c.isprintable() else "\ufffd" for c in detail)  # the file may speak here
     if blamed:
         output.error(
             f"{blamed}: native code crashed on it ({detail}); "
@@ -176,6 +180,20 @@ def _interrupt_once(_number: int, _frame: FrameType | None) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise KeyboardInterrupt
+
+
+def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+    """Send an interrupt again that was raised where no exception gets out of.
+
+    In a callback from native code, or in a destructor; a little later we should be outside.
+    """
+    if lost.exc_type is None or not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    signal.signal(signal.SIGINT, _interrupt_once)
+    again = threading.Timer(_AGAIN_SECONDS, os.kill, (os.getpid(), signal.SIGINT))
+    again.daemon = True
+    again.start()
 
 
 def _occupy_standard_files() -> None:
@@ -209,6 +227,7 @@ def _die_with(parent: int) -> None:
     import ctypes
 
     with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG
+        # PR_SET_PDEATHSIG; with SIGKILL, because whoever ignores SIGTERM hands that down to us.
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(INTERNAL)

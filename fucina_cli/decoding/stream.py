@@ -119,11 +119,13 @@ class Stream:
 
     def append(self, token: int) -> None:
         """Make `token` part of the reply, unless it completes a stop sequence."""
-        if self.reply.add(token):
-            self.end("stop_sequence")
-            return
+        # Counted before its text is shown: an interrupt in between must not part the two.
         self.tokens.append(token)
         self.counts.committed += 1
+        if self.reply.add(token):
+            self.tokens.pop()
+            self.counts.committed -= 1
+            self.end("stop_sequence")
 
     def end(self, reason: StopReason) -> None:
         """The stream is over; text that was held back is handed on."""

@@ -51,6 +51,11 @@ def architecture(path: Path) -> str | None:
     return _find_architecture(head, n_keys)
 
 
+def printable(text: str) -> str:
+    """Text of a model file, harmless to a terminal."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
 def _read_head(path: Path) -> bytes:
     try:
         mode = os.stat(path).st_mode
@@ -77,7 +82,7 @@ def _find_architecture(head: bytes, n_keys: int) -> str | None:
             if kind == _STRING:
                 value, at = _string(head, at)
                 if key == b"general.architecture":
-                    return value[:_NAME_BYTES].decode("utf-8", "replace")
+                    return printable(value[:_NAME_BYTES].decode("utf-8", "replace"))
             elif kind == _ARRAY or kind not in _SCALAR_BYTES:
                 return None  # vocabulary arrays are long, and always after the general keys
             else:

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from fucina_cli.limits import interrupt_waits, interrupts_held
@@ -14,7 +15,10 @@ from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.vocabulary import Vocabulary
 
 _META_BYTES = 1 << 10
+_LARGEST = (1 << 31) - 1
 _POOLING_NONE = 0
+_ROPE_NONE = -1
+_ROPE_SIZE = "rope.dimension_count"
 
 
 class Model:
@@ -23,7 +27,7 @@ class Model:
     Args:
         path: the .gguf, or the first part of a split one.
         exact: load the weights so that a row's logits do not depend on its batch (no repacked
-            kernels); see `exactness`.
+            kernels); see `exactness`. Off, llama.cpp chooses, except for AMX kernels.
         gpu_layers: layers to place on a GPU, -1 for all; without a GPU it has no effect.
         vocab_only: read metadata and vocabulary, no weights.
 
@@ -42,7 +46,7 @@ class Model:
         params = lib.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
         params.vocab_only = vocab_only
-        if exact:
+        if exact or native.amx_kernels():
             params.use_extra_bufts = False
         # Asked between tensors: false gives up the load, so that Ctrl-C need not wait for its end.
         go_on = lib.llama_progress_callback(lambda _progress, _data: not interrupt_waits())
@@ -55,6 +59,7 @@ class Model:
         try:
             self.vocabulary = Vocabulary(lib, lib.llama_model_get_vocab(self.handle))
             if not vocab_only:
+                self._refuse_absurd_numbers()
                 self._refuse_models_that_cannot_generate()
         except ModelError:
             self.close()
@@ -154,6 +159,32 @@ class Model:
 
     # ----------------------------------------------------------------------------------------
 
+    def _refuse_absurd_numbers(self) -> None:
+        """Refuse the numbers that llama.cpp does not check and then computes with for ever.
+
+        It reads sizes as 32-bit numbers without a sign and computes with a sign, so the largest
+        turn negative on the way; and it rotates by steps of `rope.dimension_count`.
+        """
+        prefix = f"{self.architecture}."
+        rotates = self._lib.llama_model_rope_type(self.handle) != _ROPE_NONE
+        for key, value in self._scalars():
+            digits = value.removeprefix("-")
+            if not key.startswith(prefix) or not digits.isdecimal():
+                continue
+            still = rotates and key[len(prefix) :].startswith(_ROPE_SIZE) and not int(digits[:10])
+            if still or _too_large(digits):
+                name, value = header.printable(key[:60]), value[:20]
+                raise ModelError(f"it claims {name} = {value}: damaged; download it again")
+
+    def _scalars(self) -> Iterator[tuple[str, str]]:
+        """Keys and values of the metadata, arrays left out."""
+        lib, handle = self._lib, self.handle
+        key, value = (ctypes.create_string_buffer(_META_BYTES) for _ in range(2))
+        for i in range(lib.llama_model_meta_count(handle)):
+            lib.llama_model_meta_key_by_index(handle, i, key, _META_BYTES)
+            lib.llama_model_meta_val_str_by_index(handle, i, value, _META_BYTES)
+            yield key.value.decode("utf-8", "replace"), value.value.decode("utf-8", "replace")
+
     def _refuse_models_that_cannot_generate(self) -> None:
         lib, architecture = self._lib, self.architecture
         if self.n_ctx_train < 1:
@@ -173,6 +204,11 @@ class Model:
             )
         if lib.llama_model_is_diffusion(self.handle):
             raise ModelError(f"diffusion models ({architecture}) do not decode token by token")
+
+
+def _too_large(digits: str) -> bool:
+    """Whether a number does not fit 32 bits with a sign."""
+    return len(digits) > 10 or int(digits) > _LARGEST
 
 
 def _load_failure(errors: list[str], architecture: str | None) -> str:
@@ -200,7 +236,7 @@ def _plain(line: str) -> str:
     head, separator, tail = line.partition(": ")
     if separator and " " not in head:
         line = tail
-    return " ".join(line.split())[:200]
+    return header.printable(" ".join(line.split())[:200])
 
 
 def available_memory() -> int | None:

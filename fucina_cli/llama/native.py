@@ -43,7 +43,7 @@ class NativeLog:
         if self._level >= _LEVEL_ERROR and line.strip():
             self._errors.append(line.strip())
             del self._errors[:-_KEPT_LINES]
-        if self.verbose:
+        if self.verbose and sys.stderr is not None:
             with contextlib.suppress(OSError, ValueError):
                 sys.stderr.write(line)
 
@@ -85,6 +85,15 @@ def library(*, exact: bool = True) -> Any:
 def exact_kernels() -> bool:
     """Whether the library of this process was loaded with the exact kernel switches."""
     return _exact_kernels
+
+
+def amx_kernels() -> bool:
+    """Whether the library would compute with Intel's AMX tiles if it were left to its defaults.
+
+    Built by GCC, those kernels load a tile configuration that the optimizer has removed, and the
+    process dies of an illegal instruction (ggml-org/llama.cpp pull request 26954).
+    """
+    return b"AMX_INT8 = 1" in library().llama_print_system_info()
 
 
 def on_abort(report: Callable[[str], None]) -> None:
