@@ -14,12 +14,14 @@ _MODES = "Modes (one of)"
 _CONSTRAINT = "Constraint (one of)"
 _GENERATION = "Generation"
 _SAMPLING = "Sampling (defaults: the family's in a chat, greedy otherwise)"
+_SPEED = "Speed (never changes the answer)"
 _RUNTIME = "Runtime"
 _OUTPUT = "Output"
 
 _EPILOG = (
     "Text values take @FILE, and - for standard input; @@ escapes a leading @. "
-    "Exit codes: 0 complete, 1 bug, 2 bad input, 3 constraint not satisfied, 130 interrupted."
+    "Exit codes: 0 complete, 1 bug, 2 bad input, 3 constraint not satisfied, 4 a cross-check "
+    "found a difference, 130 interrupted."
 )
 
 
@@ -80,6 +82,23 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
                 "--compare-logits",
                 metavar="PATH",
                 help="Compare the prompt's last logits with such a file.",
+                rich_help_panel=_MODES,
+            ),
+        ] = None,
+        spec_bench: Annotated[
+            bool,
+            typer.Option(
+                "--spec-bench",
+                help="Measure what a forward of several rows costs in plain steps.",
+                rich_help_panel=_MODES,
+            ),
+        ] = False,
+        verify_batch: Annotated[
+            int | None,
+            typer.Option(
+                "--verify-batch",
+                metavar="N",
+                help="Compare N steps alone with the same rows in batches, bitwise.",
                 rich_help_panel=_MODES,
             ),
         ] = None,
@@ -256,6 +275,42 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
                 rich_help_panel=_SAMPLING,
             ),
         ] = None,
+        spec: Annotated[
+            bool,
+            typer.Option(
+                "--spec",
+                help="Draft tokens from the conversation and the grammar, and verify several in "
+                "one forward where that pays.",
+                rich_help_panel=_SPEED,
+            ),
+        ] = False,
+        spec_ref: Annotated[
+            list[str] | None,
+            typer.Option(
+                "--spec-ref",
+                metavar="FILE",
+                help="Also draft from this text (repeatable); implies --spec.",
+                rich_help_panel=_SPEED,
+            ),
+        ] = None,
+        draft_model: Annotated[
+            str | None,
+            typer.Option(
+                "--draft-model",
+                metavar="PATH",
+                help="Also draft with this smaller model of the same vocabulary.",
+                rich_help_panel=_SPEED,
+            ),
+        ] = None,
+        forced_spans: Annotated[
+            bool,
+            typer.Option(
+                "--forced-spans/--no-forced-spans",
+                help="Commit what the grammar forces without asking the model, or decode it token "
+                "by token.",
+                rich_help_panel=_SPEED,
+            ),
+        ] = True,
         ctx: Annotated[
             int | None,
             typer.Option(

@@ -13,6 +13,10 @@ def run_mode(family: Family, options: Options) -> int:
     completion without the tables of the looking modes.
     """
     options.check()
+    if options.spec_bench or options.verify_batch is not None:
+        from fucina_cli.cli import measure
+
+        return measure.run(family, options)
     if _looks(options):
         from fucina_cli.cli import inspect
 

@@ -20,6 +20,8 @@ class Options:
     tokenize: str | None
     logits_out: str | None
     compare_logits: str | None
+    spec_bench: bool
+    verify_batch: int | None
     json_schema: str | None
     lark: str | None
     regex: str | None
@@ -40,6 +42,10 @@ class Options:
     seed: int | None
     greedy: bool
     logit_bias: list[str] | None
+    spec: bool
+    spec_ref: list[str] | None
+    draft_model: str | None
+    forced_spans: bool
     ctx: int | None
     threads: int | None
     gpu_layers: int | None
@@ -61,6 +67,7 @@ class Options:
             "--repeat-last-n": self.repeat_last_n,
             "--freq-penalty": self.freq_penalty,
             "--presence-penalty": self.presence_penalty,
+            "--verify-batch": self.verify_batch,
             "--ctx": self.ctx,
             "--threads": self.threads,
             "--gpu-layers": self.gpu_layers,
@@ -88,6 +95,8 @@ class Options:
                 "--tokenize": self.tokenize,
                 "--logits-out": self.logits_out,
                 "--compare-logits": self.compare_logits,
+                "--spec-bench": self.spec_bench or None,
+                "--verify-batch": self.verify_batch,
             },
             "they are modes of their own",
         )
@@ -98,6 +107,11 @@ class Options:
             raise FlagError(f"{mode} and {self.prompt_flag}", "can't be given together")
         if mode in ("--logits-out", "--compare-logits") and not self.prompt_flag:
             raise FlagError(mode, "needs a prompt: --chat, --prompt or TOKEN_IDS")
+        if mode and self.speculates:
+            flag = next(f for f, given in self._speculation.items() if given)
+            raise FlagError(flag, f"speeds nothing up: {mode} writes no answer")
+        if not self.forced_spans and not self.constraint_flag:
+            raise FlagError("--no-forced-spans", "needs a constraint: only a grammar forces tokens")
         if self.json_whitespace and self.json_schema is None:
             raise FlagError("--json-whitespace", "needs --json-schema: only JSON has such a layout")
         if self.system is not None and self.chat is None:
@@ -108,6 +122,19 @@ class Options:
             raise FlagError("--quiet", "contradicts --verbose; give one of them")
 
     @property
+    def speculates(self) -> bool:
+        """Whether tokens are drafted."""
+        return any(self._speculation.values())
+
+    @property
+    def _speculation(self) -> dict[str, bool]:
+        return {
+            "--spec": self.spec,
+            "--spec-ref": bool(self.spec_ref),
+            "--draft-model": self.draft_model is not None,
+        }
+
+    @property
     def _look_only(self) -> str | None:
         """The flag under which nothing is generated."""
         flags = {
@@ -115,6 +142,8 @@ class Options:
             "--tokenize": self.tokenize is not None,
             "--logits-out": self.logits_out is not None,
             "--compare-logits": self.compare_logits is not None,
+            "--spec-bench": self.spec_bench,
+            "--verify-batch": self.verify_batch is not None,
             "--gen 0": self.gen == 0,
         }
         return next((flag for flag, given in flags.items() if given), None)

@@ -117,6 +117,7 @@ RANGES = {
     "--repeat-last-n": Range(-1, 10_000_000),
     "--freq-penalty": Range(-100, 100),
     "--presence-penalty": Range(-100, 100),
+    "--verify-batch": Range(1, 100_000),
     "--ctx": Range(1, 100_000_000),
     "--threads": Range(1, 512),
     "--gpu-layers": Range(-1, 10_000),
