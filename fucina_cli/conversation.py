@@ -12,6 +12,8 @@ from fucina_cli.constraint.deferred import AfterThinking
 from fucina_cli.decoding.reply import OnText, Reply
 from fucina_cli.decoding.step import step
 from fucina_cli.decoding.stream import Counts, StopReason, Stream
+from fucina_cli.drafting.source import Counters, Counting
+from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.llama.context import Context
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling.config import SamplingConfig
@@ -25,7 +27,7 @@ class Request:
 
     `processors` apply to every row in order; `constraint` follows them and governs the answer,
     which a thinking block precedes where `forbidden_while_thinking` lists what must not end it.
-    `forced_spans` off decodes token by token, for comparison.
+    `forced_spans` off decodes token by token, for comparison; `speculation` drafts.
     """
 
     sampling: SamplingConfig
@@ -36,11 +38,15 @@ class Request:
     constraint: Constraint | None = None
     forbidden_while_thinking: tuple[int, ...] = ()
     forced_spans: bool = True
+    speculation: Speculation | None = None
 
 
 @dataclass
 class Answer:
-    """A reply and what it took. Times in seconds; `first_token_s` from the start of prefill."""
+    """A reply and what it took. Times in seconds; `first_token_s` from the start of prefill.
+
+    `sources` counts drafted and accepted tokens per source.
+    """
 
     text: str
     thinking: str
@@ -52,6 +58,7 @@ class Answer:
     decode_s: float
     first_token_s: float | None
     constraint: Constraint | None
+    sources: Counters
 
 
 def generate(
@@ -71,13 +78,14 @@ def generate(
     begin = time.perf_counter()
     prefilled = begin
     interrupted = False
+    gate = request.speculation.gate if request.speculation else None
     try:
-        running = step(context, [stream])
+        running = step(context, [stream], gate=gate)
         prefilled = time.perf_counter()
         if on_first_forward:
             on_first_forward()
         while running:
-            running = step(context, [stream])
+            running = step(context, [stream], gate=gate)
     except KeyboardInterrupt:
         interrupted = True
         stream.reply.finish()
@@ -93,6 +101,7 @@ def generate(
         decode_s=end - prefilled,
         first_token_s=prefilled - begin if stream.counts.committed else None,
         constraint=constraint,
+        sources=stream.source.counters if isinstance(stream.source, Counting) else {},
     )
 
 
@@ -115,6 +124,11 @@ def _stream(
         keep_blank_lines=request.constraint is not None,
         on_text=on_text,
     )
+    source = None
+    if request.speculation is not None and context.model.can_rewind:
+        source = request.speculation.source(
+            processor, tokenize=vocabulary.tokenize_inside, token_bytes=vocabulary.token_bytes
+        )
     stream = Stream(
         slot=0,
         tokens=list(prompt.tokens),
@@ -123,6 +137,7 @@ def _stream(
         is_end=vocabulary.is_end,
         stop_ids=request.stop_ids,
         limit=min(request.limit, context.n_ctx - len(prompt.tokens)),
+        source=source,
         forced_spans=request.forced_spans,
     )
     return stream, request.constraint

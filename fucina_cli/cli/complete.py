@@ -28,7 +28,9 @@ from fucina_cli.timing import Stopwatch
 
 def run(family: Family, options: Options) -> int:
     """Answer the prompt: text as it is produced, or one JSON record; the exit code."""
-    texts = session.read_texts(options, TextReader())
+    reader = TextReader()
+    texts = session.read_texts(options, reader)
+    references = session.read_references(options, reader)
     prepared = session.prepare_grammar(options, texts.source)
     if options.prompt_flag is None:
         raise FlagError("MODEL", "nothing to do; give --chat, --prompt, TOKEN_IDS or --info")
@@ -53,6 +55,8 @@ def run(family: Family, options: Options) -> int:
         processors=biases,
         constraint=compiled.grammar.constraint() if compiled else None,
         forbidden_while_thinking=_turn_ends(options, family, model, compiled, thinks),
+        forced_spans=options.forced_spans,
+        speculation=session.speculation(options, model, references),
     )
     exactness = None
     with session.blame_first_forward(options):
@@ -60,12 +64,15 @@ def run(family: Family, options: Options) -> int:
             exactness = probe(context)
     answer = _decode(options, context, prompt, request)
     verdict = _judge(compiled, answer)
+    gate = request.speculation.gate.state() if request.speculation else None
     if options.json:
-        output.record(_record(answer, sampling, compiled, verdict, load_s, exactness))
+        output.record(_record(answer, sampling, compiled, verdict, load_s, exactness, gate))
     elif not answer.text.endswith("\n"):
         output.answer("\n")
     if tokens_out is not None:
         _write_ids(tokens_out, answer.tokens)
+    if gate is not None and not options.quiet:
+        _tell_drafting(answer, gate)
     if options.verbose:
         _tell_timing(answer, load_s, compiled)
     return _exit_code(options, context, answer, compiled, verdict)
@@ -176,6 +183,7 @@ def _record(
     verdict: Verdict,
     load_s: float,
     exactness: Exactness | None,
+    gate: dict[str, Any] | None,
 ) -> dict[str, Any]:
     counts, constraint = answer.counts, answer.constraint
     committed = counts.committed
@@ -214,11 +222,25 @@ def _record(
             "tokens_per_forward": _rounded(committed / counts.forwards)
             if counts.forwards
             else None,
-            "sources": {},
-            "gate": None,
+            "sources": {
+                name: {"drafted": drafted, "accepted": accepted}
+                for name, (drafted, accepted) in answer.sources.items()
+            },
+            "gate": gate,
         },
         "exact": exactness.exact if exactness else None,
     }
+
+
+def _tell_drafting(answer: Answer, gate: dict[str, Any]) -> None:
+    counts = answer.counts
+    rate = counts.committed / counts.forwards if counts.forwards else 0.0
+    sources = [f"{name} {a}/{d}" for name, (d, a) in answer.sources.items() if d]
+    on = [name for name, kind in gate["kinds"].items() if kind["on"]]
+    output.note(
+        f"{counts.forwards} forwards, {rate:.2f} tokens per forward; {counts.forced} forced; "
+        f"accepted/drafted: {', '.join(sources) or 'none'}; gate on: {', '.join(on) or 'nothing'}"
+    )
 
 
 def _tell_timing(answer: Answer, load_s: float, compiled: Compiled | None) -> None:

@@ -22,6 +22,9 @@ from fucina_cli.cli.values import TextReader
 from fucina_cli.constraint import grammar, source, validation
 from fucina_cli.constraint.grammar import Grammar, Prepared
 from fucina_cli.constraint.source import GrammarError, Source
+from fucina_cli.drafting.automaton import Reference
+from fucina_cli.drafting.cascade import OWN_NAMES
+from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.families.errors import TemplateError
 from fucina_cli.families.family import Family
 from fucina_cli.families.registry import WrongFamily, check_family
@@ -142,6 +145,30 @@ def load_model(options: Options, family: Family, *, vocab_only: bool = False) ->
     except (ModelError, WrongFamily) as error:
         raise FlagError(flag, str(error)) from None
     return model
+
+
+def read_references(options: Options, reader: TextReader) -> dict[str, str]:
+    """Texts of --spec-ref by the file's name. Raises FlagError."""
+    return {name: reader.file("--spec-ref", name) for name in options.spec_ref or []}
+
+
+def speculation(options: Options, model: Model, references: dict[str, str]) -> Speculation | None:
+    """What drafts in this run, None when nothing does. Raises FlagError."""
+    if not options.speculates:
+        return None
+    if not model.can_rewind:
+        if not options.quiet:
+            output.warning("--spec: this model's state can't be rewound, so nothing is drafted")
+        return None
+    for name in references:
+        if name in OWN_NAMES:
+            raise FlagError("--spec-ref", f"'{name}' is a name of the sources; write './{name}'")
+    return Speculation(
+        cascade=options.spec or bool(references),
+        references={
+            name: Reference(model.vocabulary.tokenize(text)) for name, text in references.items()
+        },
+    )
 
 
 def make_prompt(

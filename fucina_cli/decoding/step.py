@@ -7,15 +7,39 @@ the draft is the correction, and full acceptance earns one token more. No sample
 discarded, so neither sampler nor constraint ever rewinds; only the KV cache does. (Verify rule of
 speculative sampling, Leviathan et al. 2023, with the target's own sampler in the place of the
 rejection test: a draft is accepted only if it is what plain decoding would have chosen.)
+
+Plain decoding is the same step without drafts. The gate decides how much of a draft is worth its
+rows, and learns from each forward; it never decides what is committed.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fucina_cli.decoding.stream import Stream
+from fucina_cli.drafting.gate import Gate
+from fucina_cli.drafting.source import UNKNOWN, LearnsTopK, Outlook
 from fucina_cli.llama.context import Context, Row
+from fucina_cli.sampling.topk import top_order
+
+#: Most tokens of a draft that are verified at once.
+DRAFT_LIMIT = 24
+
+
+@dataclass
+class _Draft:
+    """Tokens to verify, and what the gate has to know of them afterwards."""
+
+    tokens: list[int]
+    outlook: Outlook
+    rows: int  # of the forward before the draft's
+    logit_rows: int
+    seconds: float  # that it took to make
+
+
+_NONE = _Draft([], UNKNOWN, 0, 0, 0.0)
 
 
 @dataclass
@@ -23,16 +47,17 @@ class _Part:
     """The rows of one stream in a forward."""
 
     stream: Stream
-    drafts: list[int]
+    draft: _Draft
     first_logits: int  # row number of its last carried token
     end: int  # tokens that the cache holds after the forward
+    prompt: bool  # whether its carried tokens are of the prompt
 
 
-def step(context: Context, streams: Sequence[Stream], *, draft_limit: int = 16) -> bool:
+def step(context: Context, streams: Sequence[Stream], *, gate: Gate | None = None) -> bool:
     """Advance every unfinished stream by at least one token; False when none is left.
 
-    The cache never keeps a draft that was not accepted, also when the forward or the sampling
-    raises.
+    Without a gate drafts are verified whole. The cache never keeps a draft that was not accepted,
+    also when the forward or the sampling raises.
     """
     rows: list[Row] = []
     parts: list[_Part] = []
@@ -41,13 +66,17 @@ def step(context: Context, streams: Sequence[Stream], *, draft_limit: int = 16) 
             continue
         stream.commit_forced()
         if not stream.finished:
-            parts.append(_plan(context, stream, rows, draft_limit))
+            parts.append(_plan(context, stream, rows, gate))
     if not parts:
         return False
     try:
+        begin = time.perf_counter()
         context.decode(rows)
+        seconds = time.perf_counter() - begin
+        if gate is not None and not any(part.prompt for part in parts):
+            gate.record(len(rows), sum(row.wants_logits for row in rows), seconds)
         for part in parts:
-            _verify(context, part)
+            _verify(context, part, gate)
     finally:
         for part in parts:
             stream = part.stream
@@ -59,55 +88,94 @@ def step(context: Context, streams: Sequence[Stream], *, draft_limit: int = 16) 
     return True
 
 
-def _plan(context: Context, stream: Stream, rows: list[Row], draft_limit: int) -> _Part:
+def _plan(context: Context, stream: Stream, rows: list[Row], gate: Gate | None) -> _Part:
     """Append the stream's rows; a long carry is forwarded ahead in chunks of its own."""
     tokens, slot = stream.tokens, stream.slot
-    while len(tokens) - stream.cached > context.batch_rows:
-        end = stream.cached + context.batch_rows
+    while len(tokens) - stream.cached > context.batch_rows - len(rows):
+        end = min(stream.cached + context.batch_rows, len(tokens) - 1)
         context.decode([Row(tokens[i], i, slot, False) for i in range(stream.cached, end)])
         stream.cached = end
         stream.counts.forwards += 1
+    prompt = stream.cached < stream.prompt_length
     last = len(tokens) - 1
     rows.extend(Row(tokens[i], i, slot, i == last) for i in range(stream.cached, last + 1))
     first_logits = len(rows) - 1
-    drafts = _drafts(context, stream, draft_limit)
-    rows.extend(Row(token, last + 1 + i, slot, True) for i, token in enumerate(drafts))
+    draft = _draft(context, stream, rows, gate)
+    rows.extend(Row(token, last + 1 + i, slot, True) for i, token in enumerate(draft.tokens))
     stream.counts.forwards += 1
-    stream.counts.drafted += len(drafts)
-    return _Part(stream, drafts, first_logits, last + 1 + len(drafts))
+    stream.counts.drafted += len(draft.tokens)
+    return _Part(stream, draft, first_logits, last + 1 + len(draft.tokens), prompt)
 
 
-def _drafts(context: Context, stream: Stream, draft_limit: int) -> list[int]:
-    """What the source suggests, cut where it could not be committed anyway."""
-    if stream.source is None or len(stream.tokens) - stream.cached > 1:
-        return []
-    room = min(draft_limit, stream.room - 1, context.n_ctx - len(stream.tokens))
+def _draft(context: Context, stream: Stream, rows: Sequence[Row], gate: Gate | None) -> _Draft:
+    """What the source suggests, cut where it could not be committed or would not pay."""
+    source = stream.source
+    if source is None:
+        return _NONE
+    logit_rows = sum(row.wants_logits for row in rows)
+    room = min(
+        DRAFT_LIMIT,
+        stream.room - 1,
+        context.n_ctx - len(stream.tokens),
+        context.batch_rows - len(rows),
+        context.logits_rows - logit_rows,
+    )
     if room <= 0:
-        return []
-    suggested = stream.source.suggest(stream.tokens, room)
-    drafts = suggested[:room]
-    for i, token in enumerate(drafts):
+        return _NONE
+    begin = time.perf_counter()
+    suggested = source.suggest(stream.tokens, room)
+    seconds = time.perf_counter() - begin
+    tokens = suggested[:room]
+    for i, token in enumerate(tokens):
         if stream.ends_turn(token):  # a turn's end only ever arrives as a sampled token
-            drafts = drafts[:i]
+            tokens = tokens[:i]
             break
-    if len(drafts) < len(suggested):
-        stream.source.truncate_pending(len(drafts))
-    return drafts
+    outlook = stream.forecast.outlook if stream.forecast else UNKNOWN
+    if gate is not None and tokens:
+        budget = gate.budget(len(tokens), outlook, rows=len(rows), logit_rows=logit_rows)
+        tokens = tokens[:budget]
+    if len(tokens) < len(suggested):
+        source.truncate_pending(len(tokens))
+    return _Draft(tokens, outlook, len(rows), logit_rows, seconds)
 
 
-def _verify(context: Context, part: _Part) -> None:
-    stream = part.stream
+def _verify(context: Context, part: _Part, gate: Gate | None) -> None:
+    stream, draft = part.stream, part.draft
     before = len(stream.tokens)
     stream.cached = before
-    for i in range(len(part.drafts) + 1):
+    if stream.learner is not None:
+        _teach(context, part, stream.learner)
+    held = 0
+    for i in range(len(draft.tokens) + 1):
         if i and stream.end_is_forced():
             break  # the answer is complete; the next step ends the stream as on every path
         token = stream.sampler.next(context.logits(part.first_logits + i), stream.tokens)
         stream.accept(token)
-        matched = i < len(part.drafts) and token == part.drafts[i]
+        matched = i < len(draft.tokens) and token == draft.tokens[i]
         if stream.finished or not matched:
             break
         stream.cached += 1
-        stream.counts.accepted += 1
+        held += 1
+    stream.counts.accepted += held
     if stream.source is not None:
         stream.source.observe(stream.tokens[before:])
+    if gate is not None:
+        gate.settle(
+            len(draft.tokens),
+            held,
+            draft.outlook,
+            rows=draft.rows,
+            logit_rows=draft.logit_rows,
+            seconds=draft.seconds,
+        )
+
+
+def _teach(context: Context, part: _Part, source: LearnsTopK) -> None:
+    """Show the source what the model rates best after each row, before any mask touches it."""
+    width = source.wants_topk
+    if width:
+        heads = [part.stream.tokens[-1], *part.draft.tokens]
+        source.observe_topk(
+            (head, top_order(context.logits(part.first_logits + i), width).tolist())
+            for i, head in enumerate(heads)
+        )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from fucina_cli.decoding.reply import Reply
-from fucina_cli.drafting.source import DraftSource
+from fucina_cli.drafting.source import DraftSource, Forecasting, LearnsTopK
 from fucina_cli.sampling.processor import Structured
 from fucina_cli.sampling.sampler import Sampler
 
@@ -63,7 +63,10 @@ class Stream:
     def __post_init__(self) -> None:
         self.prompt_length = len(self.tokens)
         processor = self.sampler.processor
+        # isinstance on a protocol looks up every method: once here, not at every step.
         self.structure = processor if isinstance(processor, Structured) else None
+        self.forecast = self.source if isinstance(self.source, Forecasting) else None
+        self.learner = self.source if isinstance(self.source, LearnsTopK) else None
 
     @property
     def reply_tokens(self) -> list[int]:

@@ -9,6 +9,8 @@ from fucina_cli.drafting.recycling import WIDTH, RecyclingMatrix
 from fucina_cli.drafting.source import Counters, Outlook, accepted
 from fucina_cli.drafting.window import Window
 
+#: Names of the sources that need no document.
+OWN_NAMES = frozenset({"history", "recycling"})
 _SHORTEST_MATCH = 2
 _TOKENS_PER_MATCHED = 2  # how far a match is trusted
 _SEAM = 8  # tokens compared to see whether a context goes on where the last one ended
@@ -45,7 +47,7 @@ class Cascade:
         Raises ValueError when a name is one of the cascade's own.
         """
         self._references = dict(references or {})
-        taken = {"history", "recycling"} & self._references.keys()
+        taken = OWN_NAMES & self._references.keys()
         if taken:
             raise ValueError(f"a reference can't be called {min(taken)!r}")
         self._matchers = [

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from fucina_cli.drafting.source import (
     CERTAIN,
+    UNKNOWN,
     Counters,
     Counting,
     DraftSource,
@@ -17,7 +18,6 @@ from fucina_cli.drafting.source import (
 from fucina_cli.sampling.processor import ForcesBytes, Structured
 
 _BOUNDARY = Outlook("boundary", 0.9, 0.9)
-_UNKNOWN = Outlook("draft", 0.5, 0.7)
 _MOST_BYTES = 512  # of a forced text that are looked at in one step
 _MOST_TEXTS = 1024  # tokenizations remembered
 # How often an end of a forced text must fail more than it holds before it is left out.
@@ -66,7 +66,7 @@ class ConstrainedSource:
         self._own: list[int] = []  # the live draft, when it is the grammar's
         self._forced = 0  # how many of it are forced
         self._ends_text = False  # whether its last token ends the forced text
-        self.outlook = _UNKNOWN
+        self.outlook = UNKNOWN
 
     @property
     def counters(self) -> Counters:
@@ -94,7 +94,7 @@ class ConstrainedSource:
                 guess = guess[:legal]
                 self._inner.truncate_pending(legal)
             inner = self._inner
-            self.outlook = inner.outlook if isinstance(inner, Forecasting) else _UNKNOWN
+            self.outlook = inner.outlook if isinstance(inner, Forecasting) else UNKNOWN
         return guess
 
     def observe(self, committed: Sequence[int]) -> None:

@@ -54,6 +54,8 @@ class Outlook:
     then: float
 
 
+#: Of a source that does not say.
+UNKNOWN = Outlook("draft", 0.5, 0.7)
 #: Tokens that can't fail.
 CERTAIN = Outlook("forced", 1.0, 1.0)
 

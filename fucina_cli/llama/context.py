@@ -70,6 +70,8 @@ class Context:
         self.model = model
         self.n_streams = n_streams
         self.batch_rows = _BATCH_ROWS
+        #: Most rows of one forward that may want logits.
+        self.logits_rows = max(max_logits_rows, n_streams)
         self._n_vocab = model.n_vocab
         attempts = [cache_type] if cache_type else [_FAST_CACHE]
         if model.exact and not cache_type:
@@ -84,7 +86,7 @@ class Context:
             params.n_ctx = -(-n_ctx // 256) * 256 * n_streams
             params.n_seq_max = n_streams
             params.n_batch = params.n_ubatch = _BATCH_ROWS
-            params.n_outputs_max = params.n_outputs_max_per_seq = max(max_logits_rows, n_streams)
+            params.n_outputs_max = params.n_outputs_max_per_seq = self.logits_rows
             params.n_threads = params.n_threads_batch = threads or usable_cores()
             params.flash_attn_type = _FLASH_ON if kinds in _EXACT_CACHES else _FLASH_AUTO
             params.type_k, params.type_v = CACHE_TYPES[kinds[0]][0], CACHE_TYPES[kinds[1]][0]

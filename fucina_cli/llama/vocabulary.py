@@ -148,7 +148,7 @@ class Vocabulary:
             first, *rest = self._cut_markers(text, markers)
             tokens = self._tokenize(first)
             for piece in rest:
-                tokens += self._tokenize_inside(piece)
+                tokens += self.tokenize_inside(piece)
         return tokens
 
     def encode(self, parts: Sequence[str | int], markers: Collection[str] = ()) -> list[int]:
@@ -204,8 +204,12 @@ class Vocabulary:
         edges = [0, *cuts, len(text)]
         return [text[a:b] for a, b in itertools.pairwise(edges) if a < b]
 
-    def _tokenize_inside(self, text: str) -> list[int]:
-        """Ids of `text` without the space that some vocabularies put before a text's beginning."""
+    def tokenize_inside(self, text: str) -> list[int]:
+        """Ids of `text` inside a text: without the space that some vocabularies put first.
+
+        Markers are not looked for: it is for text that a marker's spelling was cut out of, or that
+        is only a guess.
+        """
         if not self._puts_space_first:
             return self._tokenize(text)
         anchor = self._tokenize(_ANCHOR)
