@@ -1,0 +1,162 @@
+"""What `--spec` gains: copying from a document into JSON, and free text, with and without drafts.
+
+    python -m fucina_cli.bench.speculation MODEL [--rounds R] [--json]
+
+One process, greedy, decode only (prefill excluded), interleaved A B A B; medians of decode time.
+Both arms decode the same tokens (checked), so the ratio of times is the speed-up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from fucina_cli.constraint import grammar, source
+from fucina_cli.conversation import Answer, Request, generate
+from fucina_cli.drafting.speculation import Speculation
+from fucina_cli.families.registry import family_of
+from fucina_cli.llama.context import Context
+from fucina_cli.llama.model import Model
+from fucina_cli.prompts import stop_token, text_prompt
+from fucina_cli.sampling.config import SamplingConfig
+
+DOCUMENT = """Minutes of the works meeting, Tuesday 14 October 2025, held in the old foundry hall.
+Present were Ottavia Brambilla, who chaired, Henrik Solberg for the carpenters, Danuta Wisniewska
+for the electricians and Tobias Anquetil, who wrote these minutes. The meeting was opened at nine.
+Ottavia Brambilla reported that the crane over the north bay will be inspected on 3 November 2025
+by the firm Ruggeri e Figli of Brescia, and that nobody may work below it on that day. Henrik
+Solberg asked that the oak beams for the gallery be stored under a roof, since the rain of last week
+had swollen two of them, and it was agreed that they go to the shed behind the weighing house.
+Danuta Wisniewska presented the plan for the new distribution board: the cables from the transformer
+room are to be laid in the trench along the east wall, the old fuses are to be kept for the museum,
+and the power will be cut on Saturday 25 October from six in the morning until two in the afternoon.
+The budget for lamps was raised from 4,200 to 5,150 euros. Tobias Anquetil reminded everyone that
+the visitors from the technical school in Gothenburg come on 30 October at half past ten, that they
+want to see the pouring of a bell, and that the bell is called Serafina and weighs 312 kilograms.
+The meeting decided that the pouring begins at eleven and that safety glasses are handed out at the
+gate. Nobody objected. The next meeting will be held on Tuesday 11 November 2025 in the same hall.
+"""
+
+_TEXT = {"type": "string", "maxLength": 400}
+#: Name to (prompt, schema or None for free text, most tokens).
+CASES: dict[str, tuple[str, object, int]] = {
+    "copy sentences": (
+        DOCUMENT
+        + "\nThe sentences about the crane, the beams and the board, word for word, as JSON:\n",
+        {
+            "type": "object",
+            "properties": {"crane": _TEXT, "beams": _TEXT, "board": _TEXT},
+            "required": ["crane", "beams", "board"],
+            "additionalProperties": False,
+        },
+        260,
+    ),
+    "copy fields": (
+        DOCUMENT + "\nThe first sentence, the last sentence and those present, as JSON:\n",
+        {
+            "type": "object",
+            "properties": {
+                "first_sentence": _TEXT,
+                "last_sentence": _TEXT,
+                "present": {
+                    "type": "array",
+                    "items": {"type": "string", "maxLength": 40},
+                    "minItems": 2,
+                    "maxItems": 4,
+                },
+            },
+            "required": ["first_sentence", "last_sentence", "present"],
+            "additionalProperties": False,
+        },
+        260,
+    ),
+    "free: story": ("Once upon a time in a small town by the sea, a clockmaker", None, 160),
+    "free: advice": ("Ten short tips for someone who moves to a new city:\n1.", None, 160),
+    "free: letter": ("Dear Ms. Brambilla,\n\nThank you for your letter of", None, 160),
+}
+
+
+@dataclass
+class _Arm:
+    seconds: list[float] = field(default_factory=list)
+    answer: Answer | None = None
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--case", action="append", choices=CASES)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    model = Model(arguments.model)
+    context = Context(model, n_ctx=1024)
+    stop = stop_token(model, family_of(model.architecture), chat=False)
+    tokens = grammar.build_tokens(model.vocabulary, stop)
+    names = arguments.case or list(CASES)
+    results = {name: _measure(context, tokens, name, arguments.rounds) for name in names}
+    if arguments.json:
+        print(json.dumps({n: {a: arm.seconds for a, arm in r.items()} for n, r in results.items()}))
+        return
+    table = Table(title=f"greedy decode, medians of {arguments.rounds} rounds")
+    for heading in ("case", "plain s", "--spec s", "speed-up", "tokens", "forwards", "accepted"):
+        table.add_column(heading, justify="left" if heading == "case" else "right")
+    for name, arms in results.items():
+        answer = arms["spec"].answer
+        assert answer is not None
+        table.add_row(
+            name,
+            f"{arms['plain'].median:.3f}",
+            f"{arms['spec'].median:.3f}",
+            f"{arms['plain'].median / arms['spec'].median:.2f}",
+            str(answer.counts.committed),
+            str(answer.counts.forwards),
+            f"{answer.counts.accepted}/{answer.counts.drafted}",
+        )
+    Console().print(table)
+
+
+def _measure(context: Context, tokens: grammar.Tokens, name: str, rounds: int) -> dict[str, _Arm]:
+    text, schema, limit = CASES[name]
+    prompt = text_prompt(context.model, text)
+    compiled = None
+    if schema is not None:
+        prepared = grammar.prepare(source.json_schema(json.dumps(schema)))
+        compiled = grammar.compile_grammar(prepared, tokens)
+    arms = {"plain": _Arm(), "spec": _Arm()}
+    for number in range(rounds + 1):
+        for kind, arm in arms.items():
+            answer = generate(
+                context,
+                prompt,
+                Request(
+                    SamplingConfig(),
+                    limit,
+                    constraint=compiled.constraint() if compiled else None,
+                    speculation=Speculation() if kind == "spec" else None,
+                ),
+            )
+            arm.answer = answer
+            if number:  # the first round warms up
+                arm.seconds.append(answer.decode_s)
+        produced = {tuple(arm.answer.tokens) for arm in arms.values() if arm.answer}
+        if len(produced) != 1:
+            raise SystemExit(f"{name}: drafts changed the answer")
+    return arms
+
+
+if __name__ == "__main__":
+    main()
