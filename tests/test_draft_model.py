@@ -83,7 +83,7 @@ def naive(small: Model) -> Naive:
 @pytest.fixture
 def context(small: Model) -> Iterator[Context]:
     """A context of the draft model, with chunks so small that texts take several."""
-    context = Context(small, n_ctx=300)
+    context = Context(small, n_ctx=300, threads=1)
     context.batch_rows = 7
     yield context
     context.close()
@@ -94,7 +94,7 @@ class Naive:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.context = Context(model, n_ctx=300)
+        self.context = Context(model, n_ctx=300, threads=1)
 
     def row(self, tokens: Sequence[int]) -> NDArray[np.float32]:
         self.context.clear_all()
@@ -319,7 +319,7 @@ def test_proposals_that_the_mask_changed_are_counted_as_far_as_they_were_verifie
 def test_a_context_that_is_full_ends_the_chain_and_then_drafts_nothing(
     small: Model, naive: Naive
 ) -> None:
-    context = Context(small, n_ctx=40)
+    context = Context(small, n_ctx=40, threads=1)
     source = DraftModelSource(context)
     text = _text(6, 60)
     for length in (38, 39, 40, 41, 60, 36):
@@ -399,7 +399,7 @@ def test_ids_that_the_other_vocabulary_lacks_are_never_proposed_or_decoded(
     check_draft_model(llama.model, padded)
     check_draft_model(padded, small)
     size = llama.model.n_vocab
-    wide, narrow = Context(padded, n_ctx=300), Naive(padded)
+    wide, narrow = Context(padded, n_ctx=300, threads=1), Naive(padded)
     proposals: set[int] = set()
     free = DraftModelSource(wide)
     for seed in range(8):
@@ -559,6 +559,58 @@ def test_the_speculative_state_moves_as_the_committed_one_would(llama: Bench, na
     assert not hook.draft_advance(-1)
 
 
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_constraint_that_drafts_goes_on_as_one_that_never_did(llama: Bench, name: str) -> None:
+    rng, n = random.Random(name), llama.model.n_vocab
+    drafting, plain = (llama.grammar(name).constraint() for _ in range(2))
+    reused = 0
+    for _ in range(40):
+        if rng.random() < 0.8:
+            drafting.draft_begin()
+        draft: list[int] = []
+        try:
+            for _ in range(rng.randrange(5)):
+                words = drafting.draft_mask_words()
+                ids = [t for t in allowed_ids(words, n).tolist() if t != llama.stop]
+                if not ids or (rng.random() < 0.3 and not drafting.draft_advance(llama.stop)):
+                    break
+                token = rng.choice(ids)
+                assert drafting.draft_advance(token)
+                draft.append(token)
+        except ConstraintError:  # no state to draft from since the last commit left it
+            assert not draft
+        for i in range(rng.randrange(6)):
+            ids = allowed_ids(plain.mask_words(), n).tolist()
+            agrees = i < len(draft) and rng.random() < 0.8 and draft[i] in ids
+            computed = len(drafting.mask_seconds)
+            assert np.array_equal(drafting.mask_words(), plain.mask_words())
+            reused += computed == len(drafting.mask_seconds)
+            assert drafting.forced_tokens(9) == plain.forced_tokens(9)
+            token = draft[i] if agrees else rng.choice(ids)
+            drafting.commit(token)
+            plain.commit(token)
+            if token == llama.stop:
+                drafting.reset()
+                plain.reset()
+                break
+    assert reused > 10
+
+
+def test_masks_of_accepted_drafts_are_not_computed_again(llama: Bench, naive: Naive) -> None:
+    constraint = llama.grammar("free string").constraint()
+    for token in constraint.forced_tokens(99):
+        constraint.commit(token)
+    source = DraftModelSource(Context(naive.model, n_ctx=300, threads=1), constraint)
+    draft = source.suggest(_text(2), 4)
+    assert len(draft) == 4
+    computed = len(constraint.mask_seconds)
+    assert computed == 4
+    for token in draft:
+        constraint.mask_words()
+        constraint.commit(token)
+    assert len(constraint.mask_seconds) == computed
+
+
 def test_a_complete_answer_allows_the_stop_token_and_ends_the_chain(llama: Bench) -> None:
     n = llama.model.n_vocab
     for hook in (
@@ -618,7 +670,7 @@ def test_a_draft_model_changes_no_token(
     plain = llama.stream(config, processor(), forced_spans=False)
     llama.run(plain)
     for model, wrapped in ((small, False), (small, True), (llama.model, False)):
-        context = Context(model, n_ctx=300)
+        context = Context(model, n_ctx=300, threads=1)
         constraint = processor()
         source = DraftModelSource(context, constraint, n_vocab=llama.model.n_vocab)
         stream = llama.stream(config, constraint, source=source)

@@ -98,7 +98,10 @@ class DraftMasks(Protocol):
     """
 
     def draft_begin(self) -> None:
-        """Make the speculative state a copy of the committed one."""
+        """Make the speculative state a copy of the committed one.
+
+        It lasts as long as what is committed is what was proposed.
+        """
         ...
 
     def draft_mask_words(self) -> NDArray[np.uint32]:
