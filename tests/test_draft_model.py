@@ -253,6 +253,30 @@ def test_only_what_is_new_is_decoded(context: Context, monkeypatch: pytest.Monke
     assert decoded == [1]
 
 
+def test_tokens_that_the_grammar_forces_take_no_forward(
+    llama: Bench, naive: Naive, context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    constraint = llama.grammar("triage").constraint()
+    forced = constraint.forced_tokens(99)
+    source = DraftModelSource(context, constraint)
+    text, decoded, forward = _text(5, 7), [], context.decode
+
+    def decode(rows: Sequence[Row]) -> None:
+        decoded.append([row.token for row in rows])
+        forward(rows)
+
+    monkeypatch.setattr(context, "decode", decode)
+    assert source.suggest(text, len(forced)) == forced
+    assert decoded == []
+    draft = source.suggest(text, len(forced) + 2)
+    assert draft == naive.draft(text, len(forced) + 2, constraint)
+    new = [*text, *forced]
+    assert decoded[:-1] == [new[i : i + 7] for i in range(0, len(new), 7)]
+    assert decoded[-1] == [draft[len(forced)]]
+    source.observe(draft)
+    assert source.masked <= 2
+
+
 def test_the_chain_ends_at_stop_tokens(llama: Bench, naive: Naive, context: Context) -> None:
     text = next(_text(s) for s in range(99) if len(set(naive.draft(_text(s), 4))) == 4)
     whole = naive.draft(text, 4)

@@ -10,6 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fucina_cli.constraint.constraint import ConstraintError
 from fucina_cli.drafting.gate import Gate
 from fucina_cli.drafting.source import Counters, Outlook, accepted
@@ -38,10 +41,11 @@ class DraftModelSource:
     """A DraftSource: a smaller model's greedy guesses, under the grammar where there is one.
 
     Its KV cache follows the text: what agrees is kept, what was rejected is truncated, what is new
-    is decoded. So a draft of n tokens takes n forwards of the draft model, the first of them over
-    all that is new (at first the prompt). Where the gate says no, nothing is decoded, and the next
-    draft has the more to catch up with. Beside the forwards a proposal costs about 50 microseconds
-    and a mask, which the target need not compute again once the proposal is accepted.
+    is decoded. So a draft takes a forward of the draft model per token, the first of them over all
+    that is new (at first the prompt); a token that the grammar forces takes none. Where the gate
+    says no, nothing is decoded, and the next draft has the more to catch up with. Beside the
+    forwards a proposal costs about 50 microseconds and a mask, which the target need not compute
+    again once the proposal is accepted.
 
     Tokens that end a turn are not proposed. A text that the draft model's context can't hold, or
     a grammar that becomes too complex ahead of the text, ends the draft and raises nothing.
@@ -84,7 +88,8 @@ class DraftModelSource:
         self._pending: list[int] = []
         self._pending_masked: list[bool] = []
         self._drafted = self._accepted = 0
-        #: Drafted tokens that the draft model alone would have chosen otherwise.
+        #: Drafted tokens that the draft model would have chosen otherwise without the mask; forced
+        #: ones, for which it was not asked, are not among them.
         self.masked = 0
         context.clear(slot)
 
@@ -106,9 +111,9 @@ class DraftModelSource:
         if limit <= 0 or not context:
             return []
         try:
-            last = self._follow(list(context))
-            if last is not None:
-                self._propose(last, limit)
+            waiting = self._follow(list(context))
+            if waiting:
+                self._propose(waiting, limit)
         except (ContextFull, ConstraintError):
             pass  # what was proposed before it is as good as any
         return list(self._pending)
@@ -127,60 +132,62 @@ class DraftModelSource:
 
     # ----------------------------------------------------------------------------------------
 
-    def _follow(self, tokens: list[int]) -> int | None:
-        """Make the cache hold `tokens`; the row of the last one's logits.
+    def _follow(self, tokens: list[int]) -> list[int]:
+        """Make the cache hold nothing but a beginning of `tokens`; those that it lacks.
 
-        None when the draft model has no such token: a padding id past its vocabulary.
+        None at all when the draft model has no such token: a padding id past its vocabulary.
         """
         # The last token is decoded again where it is known already: its logits are gone.
         keep = min(_common(self._cached, tokens), len(tokens) - 1)
         if max(tokens[keep:]) >= self._known:
-            return None
+            return []
         if self._reach > keep:
             del self._cached[keep:]
             self._context.truncate(self._slot, keep)
             self._reach = keep
-        size, end = self._context.batch_rows, len(tokens)
-        last = 0
-        for at in range(keep, end, size):
-            last = self._decode(tokens[at : at + size], logits=at + size >= end)
-        return last
+        return tokens[keep:]
 
-    def _propose(self, row: int, limit: int) -> None:
-        """Extend the pending draft to `limit` tokens, from the logits of `row` of the forward."""
+    def _propose(self, waiting: list[int], limit: int) -> None:
+        """Extend the pending draft to `limit` tokens, after the cached and the `waiting` ones."""
         masks = self._masks
         if masks is not None:
             masks.draft_begin()
-        while True:
-            logits = self._context.logits(row)[: self._width]
-            token = int(logits.argmax())
-            masked = False
-            if masks is not None:
-                words = masks.draft_mask_words()
+        while len(self._pending) < limit:
+            words = None if masks is None else masks.draft_mask_words()
+            token, masked = _only(words), False
+            if token is None:
+                logits = self._logits(waiting)
+                waiting = []
+                token = int(logits.argmax())
                 # The best of all, where allowed, is the best of those allowed.
-                if not int(words[token >> 5]) >> (token & 31) & 1:
+                if words is not None and not int(words[token >> 5]) >> (token & 31) & 1:
                     apply_mask_words(logits, words)
                     token, masked = int(logits.argmax()), True
-            if not logits[token] > -math.inf or self._is_end(token):
-                return  # nothing is allowed (or the row is broken), or the turn would end
+                if not logits[token] > -math.inf:
+                    return  # nothing is allowed, or the row is broken
+            if token >= self._width or self._is_end(token):
+                return
             if masks is not None and not masks.draft_advance(token):
                 return
             self._pending.append(token)
             self._pending_masked.append(masked)
-            if len(self._pending) >= limit:
-                return
-            row = self._decode([token], logits=True)
+            waiting.append(token)
 
-    def _decode(self, tokens: list[int], *, logits: bool) -> int:
-        """Decode tokens after those cached, the last with logits if wanted; that one's row."""
-        at, last = len(self._cached), len(tokens) - 1
-        # Noted before and after: where the forward is interrupted, what it left gets truncated.
-        self._reach = at + len(tokens)
-        self._context.decode(
-            [Row(t, at + i, self._slot, logits and i == last) for i, t in enumerate(tokens)]
-        )
-        self._cached += tokens
-        return last
+    def _logits(self, tokens: list[int]) -> NDArray[np.float32]:
+        """Decode tokens after those cached; the last one's logits, float32 [width], to change."""
+        size = self._context.batch_rows
+        for at in range(0, len(tokens), size):
+            chunk, start = tokens[at : at + size], len(self._cached)
+            # Noted before and after: where the forward is interrupted, what it left is truncated.
+            self._reach = start + len(chunk)
+            self._context.decode(
+                [
+                    Row(token, start + i, self._slot, at + i == len(tokens) - 1)
+                    for i, token in enumerate(chunk)
+                ]
+            )
+            self._cached += chunk
+        return self._context.logits(len(chunk) - 1)[: self._width]
 
     def _is_end(self, token: int) -> bool:
         return self._model_ends(token) or (self._ends is not None and self._ends(token))
@@ -192,6 +199,15 @@ def _refuse_recurrent(model: Model) -> None:
             f"a recurrent model ({model.architecture}) can't draft: it can't take back what was "
             "rejected; use a draft model with attention only"
         )
+
+
+def _only(words: NDArray[np.uint32] | None) -> int | None:
+    """The one token of a packed set that holds exactly one."""
+    if words is None or np.count_nonzero(words) != 1:
+        return None
+    at = int(np.flatnonzero(words)[0])
+    word = int(words[at])
+    return None if word & (word - 1) else 32 * at + word.bit_length() - 1
 
 
 def _common(a: list[int], b: list[int]) -> int:
