@@ -950,15 +950,17 @@ def build_llama(
     logit_std: float = 3.0,
     seed: int = 0,
     template: str | None = CHATML_TEMPLATE,
+    vocabulary: Vocabulary | None = None,
     overrides: Mapping[str, object] = _NO_OVERRIDES,
     drop: Collection[str] = (),
 ) -> Path:
-    """Write a ``llama`` model with :func:`llama_vocabulary` to ``path``.
+    """Write a ``llama`` model with a byte-level BPE to ``path``.
 
     ``n_embd`` and ``n_ff`` are multiples of 32; the head size is ``n_embd / n_head``. ``n_ctx``
     is the trained context in tokens. ``template`` is the chat template, ``None`` for none.
+    ``vocabulary`` is :func:`llama_vocabulary` or one that is made of it.
     """
-    vocabulary = llama_vocabulary()
+    vocabulary = vocabulary or llama_vocabulary()
     tokenizer = {
         "tokenizer.ggml.model": "gpt2",
         "tokenizer.ggml.pre": "gpt-2",

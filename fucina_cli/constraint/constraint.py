@@ -36,11 +36,13 @@ class Constraint:
         self._pristine = matcher
         self._matcher = matcher.deep_copy()
         self._draft: LLMatcher | None = None
+        # Tokens from the committed to the speculative state, each with the mask after it if known.
+        self._ahead: list[tuple[int, NDArray[np.uint32] | None]] = []
         self._n_vocab = n_vocab
         self.stop_token = stop_token
         self._ordinary = ordinary
         self._mask: NDArray[np.uint32] | None = None
-        #: Seconds that each mask took, in order.
+        #: Seconds that each mask took, in order, speculative ones too.
         self.mask_seconds: list[float] = []
 
     # -- LogitProcessor ----------------------------------------------------------------------
@@ -51,6 +53,8 @@ class Constraint:
 
     def commit(self, token: int) -> None:
         """Advance by a selected token. Raises ConstraintError when the grammar forbids it."""
+        ahead, self._ahead = self._ahead, []
+        draft, self._draft = self._draft, None
         self._mask = None
         if self._matcher.is_stopped() and token == self.stop_token:
             return
@@ -58,12 +62,14 @@ class Constraint:
             raise ConstraintError(
                 f"token {token} is not allowed here: {self._matcher.get_error() or 'forbidden'}"
             )
+        if ahead and ahead[0][0] == token:  # as was drafted: its masks are worth keeping
+            self._mask, self._ahead, self._draft = ahead[0][1], ahead[1:], draft
 
     def reset(self) -> None:
         """Back to the start of the grammar, for a new reply."""
         self._matcher = self._pristine.deep_copy()
-        self._draft = None
-        self._mask = None
+        self._draft = self._mask = None
+        self._ahead = []
 
     def fork(self) -> Constraint:
         """An independent constraint at the current state."""
@@ -80,9 +86,7 @@ class Constraint:
         The array must not be changed; it is computed once per state.
         """
         if self._mask is None:
-            begin = time.perf_counter()
             self._mask = self._words_of(self._matcher)
-            self.mask_seconds.append(time.perf_counter() - begin)
         return self._mask
 
     def is_allowed(self, token: int) -> bool:
@@ -135,19 +139,33 @@ class Constraint:
     # -- the hook of drafting models ---------------------------------------------------------
 
     def draft_begin(self) -> None:
-        """Copy the committed state into the speculative slot."""
+        """Copy the committed state into the speculative slot; it lasts until a commit leaves it."""
         self._draft = self._matcher.deep_copy()
+        self._ahead = []
 
     def draft_mask_words(self) -> NDArray[np.uint32]:
-        """The allowed set of the speculative state, as `mask_words`."""
-        return self._words_of(self._speculative())
+        """The allowed set of the speculative state, as `mask_words`.
+
+        Where the committed state gets there by the same tokens, its mask is this one.
+        """
+        draft = self._speculative()
+        if not self._ahead:
+            return self.mask_words()
+        token, words = self._ahead[-1]
+        if words is None:
+            words = self._words_of(draft)
+            self._ahead[-1] = (token, words)
+        return words
 
     def draft_advance(self, token: int) -> bool:
         """Move the speculative state; False when the chain ends there (stop or illegal token)."""
         draft = self._speculative()
         if token == self.stop_token or not self._is_ordinary(token):
             return False
-        return draft.validate_tokens([token]) == 1 and draft.consume_token(token)
+        if draft.validate_tokens([token]) != 1 or not draft.consume_token(token):
+            return False
+        self._ahead.append((token, None))
+        return True
 
     # ----------------------------------------------------------------------------------------
 
@@ -162,14 +180,17 @@ class Constraint:
         return bool(self._ordinary[token >> 5] >> np.uint32(token & 31) & np.uint32(1))
 
     def _words_of(self, matcher: LLMatcher) -> NDArray[np.uint32]:
+        """The mask of a state, computed and timed."""
+        begin = time.perf_counter()
         words = np.zeros(self._ordinary.size, dtype=np.uint32)
         if matcher.is_stopped():
             if matcher.is_error():
                 raise ConstraintError(matcher.get_error() or "the grammar engine failed")
             words[self.stop_token >> 5] = np.uint32(1 << (self.stop_token & 31))
-            return words
-        matcher.unsafe_compute_mask_ptr(words.ctypes.data, words.nbytes)
-        if matcher.is_error():
-            raise ConstraintError(matcher.get_error())
-        words &= self._ordinary
+        else:
+            matcher.unsafe_compute_mask_ptr(words.ctypes.data, words.nbytes)
+            if matcher.is_error():
+                raise ConstraintError(matcher.get_error())
+            words &= self._ordinary
+        self.mask_seconds.append(time.perf_counter() - begin)
         return words

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fucina_cli.constraint.constraint import Constraint
+from fucina_cli.constraint.constraint import Constraint, ConstraintError
 from fucina_cli.sampling.mask import apply_mask_words, pack_mask
 
 
@@ -36,9 +36,10 @@ class AfterThinking:
         n_vocab: int,
     ) -> None:
         self.constraint = constraint
-        self._opens, self._closes = opens, closes
+        self._opens, self._closes, self._n_vocab = opens, closes, n_vocab
         self._inside_at_start = inside
         self._phase = "inside" if inside else "before"
+        self._draft_phase: str | None = None
         free = np.ones(n_vocab, dtype=np.bool_)
         free[[*forbidden, opens]] = False
         self._free = pack_mask(free)
@@ -63,23 +64,23 @@ class AfterThinking:
         """Back to the start, before the thinking block."""
         self.constraint.reset()
         self._phase = "inside" if self._inside_at_start else "before"
+        self._draft_phase = None
 
     def fork(self) -> AfterThinking:
         """An independent copy at the current state."""
         copy = object.__new__(AfterThinking)
         copy.__dict__.update(self.__dict__)
         copy.constraint = self.constraint.fork()
+        copy._draft_phase = None
         return copy
 
     def mask_words(self) -> NDArray[np.uint32]:
         """The allowed set, packed uint32 [ceil(n_vocab/32)]; must not be changed."""
-        if self._phase == "after":
-            return self.constraint.mask_words()
-        return self._only_open if self._phase == "before" else self._free
+        return self.constraint.mask_words() if self._phase == "after" else self._block(self._phase)
 
     def is_allowed(self, token: int) -> bool:
         """Whether `token` may come next."""
-        return bool(self.mask_words()[token >> 5] >> np.uint32(token & 31) & np.uint32(1))
+        return _holds(self.mask_words(), token)
 
     def forced_tokens(self, limit: int) -> list[int]:
         """The opening marker at the start, nothing inside, then what the constraint forces."""
@@ -103,3 +104,45 @@ class AfterThinking:
             if self._phase == "before":
                 return 1  # what may follow the marker is not looked into
         return len(tokens)
+
+    # -- the hook of drafting models ---------------------------------------------------------
+
+    def draft_begin(self) -> None:
+        """Copy the committed state into the speculative slot."""
+        self._draft_phase = self._phase
+        if self._phase == "after":
+            self.constraint.draft_begin()
+
+    def draft_mask_words(self) -> NDArray[np.uint32]:
+        """The allowed set of the speculative state, as `mask_words`."""
+        phase = self._speculative()
+        return self.constraint.draft_mask_words() if phase == "after" else self._block(phase)
+
+    def draft_advance(self, token: int) -> bool:
+        """Move the speculative state; False when the chain ends there (stop or illegal token)."""
+        phase = self._speculative()
+        if phase == "after":
+            return self.constraint.draft_advance(token)
+        if not 0 <= token < self._n_vocab or not _holds(self._block(phase), token):
+            return False
+        if phase == "before":
+            self._draft_phase = "inside"
+        elif token == self._closes:
+            self._draft_phase = "after"
+            self.constraint.draft_begin()  # nothing has been committed to it yet
+        return True
+
+    # ----------------------------------------------------------------------------------------
+
+    def _speculative(self) -> str:
+        if self._draft_phase is None:
+            raise ConstraintError("draft_begin was not called")
+        return self._draft_phase
+
+    def _block(self, phase: str) -> NDArray[np.uint32]:
+        """The set allowed before the thinking block, or inside it."""
+        return self._only_open if phase == "before" else self._free
+
+
+def _holds(words: NDArray[np.uint32], token: int) -> bool:
+    return bool(words[token >> 5] >> np.uint32(token & 31) & np.uint32(1))

@@ -17,7 +17,10 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
+
 from fucina_cli.llama.errors import ModelError
+from fucina_cli.llama.header import printable
 
 # llama_token_attr bits, from llama.h.
 _UNKNOWN, _UNUSED, _CONTROL, _USER_DEFINED = 1 << 0, 1 << 1, 1 << 3, 1 << 4
@@ -33,6 +36,7 @@ _FORMATTING = re.compile(
 )
 _PUNCTUATION = re.compile(r"[^\w\s]")
 _WHITE_SPACE = " \t\n\r\f\v"
+_SAME_WANTED = "use a smaller model of the same family"
 #: A noncharacter: no token contains it, so what follows it is tokenized as inside a text.
 _ANCHOR = "\ufdd0"
 
@@ -135,6 +139,27 @@ class Vocabulary:
         address = ctypes.cast(self._lib._lib.llama_tokenize, ctypes.c_void_p).value
         return address or 0
 
+    def _meaning(self, token: int) -> tuple[bytes, bool]:
+        """Bytes of `token`, none for padding, and whether it is a control or unknown token."""
+        if self._attribute(self.handle, token) & _UNUSED:
+            return b"", False
+        return self.token_bytes(token, special=True), self.is_control(token)
+
+    def _spelled(self, count: int, *, special: bool) -> bytes:
+        """The first `count` ids in one text, separated by token 0; control tokens if `special`."""
+        ids = np.zeros(2 * count, dtype=np.int32)
+        ids[1::2] = np.arange(count)
+        pointer = ids.ctypes.data_as(ctypes.POINTER(ctypes.c_int32))
+        room = 32 * count
+        while True:
+            buffer = ctypes.create_string_buffer(room)
+            n = self._lib.llama_detokenize(
+                self.handle, pointer, ids.size, buffer, room, False, special
+            )
+            if n >= 0:
+                return ctypes.string_at(buffer, n)
+            room = -n
+
     # -- text to ids -------------------------------------------------------------------------
 
     def tokenize(self, text: str, markers: Collection[str] = ()) -> list[int]:
@@ -235,6 +260,48 @@ class Vocabulary:
                 self.handle, data, len(data), buffer, room, False, parse_special
             )
         return list(buffer[:n])
+
+
+def check_same_vocabulary(target: Vocabulary, draft: Vocabulary) -> None:
+    """Raise ModelError, saying what differs, unless an id means the same in both vocabularies.
+
+    Every id must have the same bytes, and be a control token in both or in neither; one vocabulary
+    may go on with padding, ids without text. Which tokens end a turn is not compared: a base model
+    may draft for the chat model made of it.
+
+    Costs 20 ms for 49,152 ids and 40 ms for 151,936; where they differ, a few microseconds more
+    per id up to the first difference.
+    """
+    common = min(target.size, draft.size)
+    sizes = "" if target.size == draft.size else f"{draft.size} tokens against {target.size}, and "
+    # All at once is 25 times faster than id by id, and can't say where the difference is.
+    if any(
+        target._spelled(common, special=s) != draft._spelled(common, special=s)
+        for s in (True, False)
+    ):
+        for token in range(common):
+            ours, theirs = target._meaning(token), draft._meaning(token)
+            if ours != theirs:
+                raise ModelError(
+                    f"the draft model has another vocabulary: {sizes}token {token} is "
+                    f"{_shown(*theirs)} where the model has {_shown(*ours)}; {_SAME_WANTED}"
+                )
+    longer, owner = (target, "the model") if target.size > common else (draft, "the draft model")
+    for token in range(common, longer.size):
+        meaning = longer._meaning(token)
+        if meaning[0]:
+            raise ModelError(
+                f"the draft model has another vocabulary: {sizes}only {owner} has token {token}, "
+                f"{_shown(*meaning)}; {_SAME_WANTED}"
+            )
+
+
+def _shown(data: bytes, control: bool) -> str:
+    """What a token means, for a message."""
+    text = repr(printable(data[:60].decode("utf-8", "replace")))
+    if not data:
+        return "no text"
+    return f"the control token {text}" if control else text
 
 
 def _id(token: int) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AllTokensMasked",
+    "DraftMasks",
     "ForcesBytes",
     "LogitBias",
     "LogitProcessor",
@@ -85,6 +87,37 @@ class ForcesBytes(Protocol):
 
     def forced_bytes(self) -> bytes:
         """The bytes that every continuation begins with; b"" for none. Pure."""
+        ...
+
+
+@runtime_checkable
+class DraftMasks(Protocol):
+    """A processor with a second, speculative state, which a drafting model runs ahead of the text.
+
+    The committed state never notices.
+    """
+
+    def draft_begin(self) -> None:
+        """Make the speculative state a copy of the committed one.
+
+        It lasts as long as what is committed is what was proposed.
+        """
+        ...
+
+    def draft_mask_words(self) -> NDArray[np.uint32]:
+        """The set allowed in the speculative state, packed as in ``Structured.mask_words``.
+
+        The caller may not change the array. Raises a RuntimeError before the first
+        ``draft_begin``, and where the processor can't go on.
+        """
+        ...
+
+    def draft_advance(self, token: int) -> bool:
+        """Move the speculative state by a proposed token.
+
+        False when the chain of proposals ends before this token: it is the stop token or not
+        allowed. The speculative state then means nothing until the next ``draft_begin``.
+        """
         ...
 
 
@@ -183,6 +216,8 @@ class ProcessorChain:
         # isinstance on a protocol looks up every method: once here, not at every step.
         self._structured = tuple(m for m in self._members if isinstance(m, Structured))
         self._forcing = tuple(m for m in self._members if isinstance(m, ForcesBytes))
+        self._drafting = tuple(m for m in self._members if isinstance(m, DraftMasks))
+        self._constant = tuple(m for m in self._structured if not isinstance(m, DraftMasks))
 
     @property
     def members(self) -> tuple[LogitProcessor, ...]:
@@ -238,18 +273,42 @@ class ProcessorChain:
 
     def mask_words(self) -> NDArray[np.uint32]:
         """The intersection of the members' sets, as a new array."""
-        words = pack_mask(np.ones(self._n_vocab, dtype=np.bool_))
-        for member in self._structured:
-            others = member.mask_words()
-            if others.shape[0] != word_count(self._n_vocab):
-                raise ValueError(
-                    f"a mask of {others.shape[0]} words in a chain over {self._n_vocab} tokens"
-                )
-            words &= others
-        return words
+        return self._intersect(member.mask_words() for member in self._structured)
 
     def is_allowed(self, token: int) -> bool:
         """Whether all members allow the token."""
         return 0 <= token < self._n_vocab and all(
             member.is_allowed(token) for member in self._structured
         )
+
+    def draft_begin(self) -> None:
+        """Let every member that has a speculative state begin."""
+        for member in self._drafting:
+            member.draft_begin()
+
+    def draft_mask_words(self) -> NDArray[np.uint32]:
+        """The intersection of the members' speculative sets, as a new array.
+
+        A structured member without such a state takes part with the set it allows now, which is
+        right for one that never changes, such as a bias list.
+        """
+        speculative = (member.draft_mask_words() for member in self._drafting)
+        constant = (member.mask_words() for member in self._constant)
+        return self._intersect(itertools.chain(speculative, constant))
+
+    def draft_advance(self, token: int) -> bool:
+        """Move all speculative states; whether every member agrees to the token."""
+        # A list, not a generator: a member that disagrees must not keep the others from moving.
+        moved = [member.draft_advance(token) for member in self._drafting]
+        return all(moved) and all(member.is_allowed(token) for member in self._constant)
+
+    def _intersect(self, sets: Iterable[NDArray[np.uint32]]) -> NDArray[np.uint32]:
+        """What all `sets` hold, of all ids of the vocabulary where there is none; a new array."""
+        words = pack_mask(np.ones(self._n_vocab, dtype=np.bool_))
+        for others in sets:
+            if others.shape[0] != word_count(self._n_vocab):
+                raise ValueError(
+                    f"a mask of {others.shape[0]} words in a chain over {self._n_vocab} tokens"
+                )
+            words &= others
+        return words
