@@ -126,9 +126,7 @@ def _stream(
     )
     source = None
     if request.speculation is not None and context.model.can_rewind:
-        source = request.speculation.source(
-            processor, tokenize=vocabulary.tokenize_inside, token_bytes=vocabulary.token_bytes
-        )
+        source = request.speculation.source(processor, vocabulary)
     stream = Stream(
         slot=0,
         tokens=list(prompt.tokens),

@@ -9,10 +9,10 @@ from pathlib import Path
 import ggufs
 import numpy as np
 import pytest
+from decode_bench import GREEDY, SAMPLED, Bench
 from gguf import TokenType
 from grammars_for_tests import SOURCES
 from numpy.typing import NDArray
-from test_decoding import GREEDY, SAMPLED, Bench
 
 from fucina_cli.constraint.constraint import Constraint, ConstraintError
 from fucina_cli.constraint.deferred import AfterThinking

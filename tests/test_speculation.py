@@ -56,13 +56,6 @@ def llama(llama_path: Path) -> Bench:
     return Bench(llama_path)
 
 
-def _source(bench: Bench, speculation: Speculation, hook: Logged | None) -> DraftSource | None:
-    vocabulary = bench.model.vocabulary
-    return speculation.source(
-        hook, tokenize=vocabulary.tokenize_inside, token_bytes=vocabulary.token_bytes
-    )
-
-
 @pytest.mark.parametrize("name", ["none", *SOURCES])
 def test_drafting_changes_no_token_no_commit_and_no_draw(bench: Bench, name: str) -> None:
     assert bench.exactness.exact, bench.exactness.reason
@@ -88,7 +81,9 @@ def test_drafting_changes_no_token_no_commit_and_no_draw(bench: Bench, name: str
             hook = None if name == "none" else Logged(bench.grammar(name).constraint())
             source = None
             if "drafts" in kind:
-                source = _source(bench, Speculation(references={"tickets": reference}), hook)
+                source = Speculation(references={"tickets": reference}).source(
+                    hook, bench.model.vocabulary
+                )
             stream = bench.stream(
                 config, hook, prompt=PROMPT, source=source, forced_spans=forced_spans
             )
@@ -114,7 +109,7 @@ def test_ragged_streams_with_drafts_in_lockstep_give_what_each_gives_alone(llama
     def stream(slot: int, *, drafts: bool) -> Stream:
         name = names[slot]
         hook = None if name == "none" else Logged(llama.grammar(name).constraint())
-        source = _source(llama, Speculation(), hook) if drafts else None
+        source = Speculation().source(hook, llama.model.vocabulary) if drafts else None
         prompt = PROMPT * (slot + 1)
         return llama.stream(config, hook, prompt=prompt, slot=slot, source=source)
 
@@ -176,11 +171,8 @@ def test_a_bias_beside_a_grammar_stays_lossless_and_boundaries_still_draft(llama
 
     plain = llama.stream(SamplingConfig(), chain(), forced_spans=False)
     llama.run(plain)
-    vocabulary = llama.model.vocabulary
     hook = chain()
-    source = Speculation(cascade=False).source(
-        hook, tokenize=vocabulary.tokenize_inside, token_bytes=vocabulary.token_bytes
-    )
+    source = Speculation(cascade=False).source(hook, llama.model.vocabulary)
     drafted = llama.stream(SamplingConfig(), hook, source=source)
     llama.run(drafted)
     assert drafted.reply_tokens == plain.reply_tokens

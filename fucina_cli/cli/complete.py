@@ -15,6 +15,7 @@ from fucina_cli.constraint.constraint import ConstraintError
 from fucina_cli.constraint.validation import Verdict, validate
 from fucina_cli.conversation import Answer, Request
 from fucina_cli.decoding.reply import Channel
+from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.families.family import Family
 from fucina_cli.llama.context import Context
 from fucina_cli.llama.errors import ModelError
@@ -56,7 +57,7 @@ def run(family: Family, options: Options) -> int:
         constraint=compiled.grammar.constraint() if compiled else None,
         forbidden_while_thinking=_turn_ends(options, family, model, compiled, thinks),
         forced_spans=options.forced_spans,
-        speculation=session.speculation(options, model, references),
+        speculation=session.speculation(options, model, context, references),
     )
     exactness = None
     with session.blame_first_forward(options):
@@ -64,15 +65,15 @@ def run(family: Family, options: Options) -> int:
             exactness = probe(context)
     answer = _decode(options, context, prompt, request)
     verdict = _judge(compiled, answer)
-    gate = request.speculation.gate.state() if request.speculation else None
     if options.json:
-        output.record(_record(answer, sampling, compiled, verdict, load_s, exactness, gate))
+        drafting = _drafting(answer, request.speculation)
+        output.record(_record(answer, sampling, compiled, verdict, load_s, exactness, drafting))
     elif not answer.text.endswith("\n"):
         output.answer("\n")
     if tokens_out is not None:
         _write_ids(tokens_out, answer.tokens)
-    if gate is not None and not options.quiet:
-        _tell_drafting(answer, gate)
+    if request.speculation is not None and not options.quiet:
+        _tell_drafting(answer, request.speculation)
     if options.verbose:
         _tell_timing(answer, load_s, compiled)
     return _exit_code(options, context, answer, compiled, verdict)
@@ -183,7 +184,7 @@ def _record(
     verdict: Verdict,
     load_s: float,
     exactness: Exactness | None,
-    gate: dict[str, Any] | None,
+    drafting: dict[str, Any],
 ) -> dict[str, Any]:
     counts, constraint = answer.counts, answer.constraint
     committed = counts.committed
@@ -222,18 +223,25 @@ def _record(
             "tokens_per_forward": _rounded(committed / counts.forwards)
             if counts.forwards
             else None,
-            "sources": {
-                name: {"drafted": drafted, "accepted": accepted}
-                for name, (drafted, accepted) in answer.sources.items()
-            },
-            "gate": gate,
+            **drafting,
         },
         "exact": exactness.exact if exactness else None,
     }
 
 
-def _tell_drafting(answer: Answer, gate: dict[str, Any]) -> None:
-    counts = answer.counts
+def _drafting(answer: Answer, speculation: Speculation | None) -> dict[str, Any]:
+    """What drafts came to, by source, and what the gate thinks."""
+    sources: dict[str, dict[str, int]] = {
+        name: {"drafted": drafted, "accepted": accepted}
+        for name, (drafted, accepted) in answer.sources.items()
+    }
+    if speculation is not None and speculation.draft_context is not None:
+        sources.setdefault("draft model", {})["masked"] = speculation.masked
+    return {"sources": sources, "gate": speculation.gate.state() if speculation else None}
+
+
+def _tell_drafting(answer: Answer, speculation: Speculation) -> None:
+    counts, gate = answer.counts, speculation.gate.state()
     rate = counts.committed / counts.forwards if counts.forwards else 0.0
     sources = [f"{name} {a}/{d}" for name, (d, a) in answer.sources.items() if d]
     on = [name for name, kind in gate["kinds"].items() if kind["on"]]

@@ -24,6 +24,7 @@ from fucina_cli.constraint.grammar import Grammar, Prepared
 from fucina_cli.constraint.source import GrammarError, Source
 from fucina_cli.drafting.automaton import Reference
 from fucina_cli.drafting.cascade import OWN_NAMES
+from fucina_cli.drafting.draft_model import check_draft_model
 from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.families.errors import TemplateError
 from fucina_cli.families.family import Family
@@ -152,7 +153,9 @@ def read_references(options: Options, reader: TextReader) -> dict[str, str]:
     return {name: reader.file("--spec-ref", name) for name in options.spec_ref or []}
 
 
-def speculation(options: Options, model: Model, references: dict[str, str]) -> Speculation | None:
+def speculation(
+    options: Options, model: Model, context: Context, references: dict[str, str]
+) -> Speculation | None:
     """What drafts in this run, None when nothing does. Raises FlagError."""
     if not options.speculates:
         return None
@@ -168,7 +171,25 @@ def speculation(options: Options, model: Model, references: dict[str, str]) -> S
         references={
             name: Reference(model.vocabulary.tokenize(text)) for name, text in references.items()
         },
+        draft_context=_draft_context(options, model, context),
     )
+
+
+def _draft_context(options: Options, model: Model, context: Context) -> Context | None:
+    if options.draft_model is None:
+        return None
+    flag = f"--draft-model ('{options.draft_model}')"
+    try:
+        with _blame(flag):
+            draft = Model(
+                Path(options.draft_model),
+                exact=options.exact,
+                gpu_layers=-1 if options.gpu_layers is None else options.gpu_layers,
+            )
+            check_draft_model(model, draft)
+            return Context(draft, n_ctx=context.n_ctx, threads=options.threads)
+    except ModelError as error:
+        raise FlagError(flag, str(error)) from None
 
 
 def make_prompt(

@@ -44,6 +44,7 @@ class ConstrainedSource:
         *,
         tokenize: Callable[[str], Sequence[int]],
         token_bytes: Callable[[int], bytes],
+        ask_always: bool = True,
     ) -> None:
         """Draft what `structure` forces, else what `inner` suggests.
 
@@ -54,7 +55,10 @@ class ConstrainedSource:
             tokenize: canonical ids of a text in the middle of a text: no BOS, no space put before.
                 Ids that don't spell the text are not drafted.
             token_bytes: raw bytes of an id.
+            ask_always: ask `inner` also where the grammar drafts, for what goes beyond; not worth
+                it where asking costs forwards.
         """
+        self._ask_always = ask_always
         self._structure = structure
         self._bytes = structure if isinstance(structure, ForcesBytes) else None
         self._inner = inner
@@ -81,7 +85,7 @@ class ConstrainedSource:
         self._own, self._forced = own, len(forced)
         if own:
             self.outlook = CERTAIN if forced else _BOUNDARY
-        if self._inner is None:
+        if self._inner is None or (own and not self._ask_always):
             return list(own)
         guess = self._inner.suggest(context, limit)
         if own and (len(guess) <= len(own) or guess[: len(own)] != own):

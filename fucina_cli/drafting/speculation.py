@@ -2,43 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fucina_cli.drafting.automaton import Reference
 from fucina_cli.drafting.cascade import Cascade
 from fucina_cli.drafting.constrained import ConstrainedSource
+from fucina_cli.drafting.draft_model import DraftModelSource
+from fucina_cli.drafting.either import Either
 from fucina_cli.drafting.gate import Gate
 from fucina_cli.drafting.source import DraftSource
-from fucina_cli.sampling.processor import LogitProcessor, Structured
+from fucina_cli.llama.context import Context
+from fucina_cli.llama.vocabulary import Vocabulary
+from fucina_cli.sampling.processor import DraftMasks, LogitProcessor, Structured
 
 
 @dataclass
 class Speculation:
-    """Sources for one stream, and the gate of the context it runs in.
+    """Sources for the streams of a context, and its gate.
 
     Attributes:
         cascade: draft from the conversation, the references and recycled bigrams.
         references: documents to draft from, by name.
+        draft_context: draft with the model of this context, too.
         gate: decides how much of a draft is verified; one for all streams of a context.
     """
 
     cascade: bool = True
     references: Mapping[str, Reference] = field(default_factory=dict)
+    draft_context: Context | None = None
     gate: Gate = field(default_factory=Gate)
+    _models: list[DraftModelSource] = field(default_factory=list, repr=False)
+
+    @property
+    def masked(self) -> int:
+        """Proposals of the draft model, over all streams, that the grammar's mask changed."""
+        return sum(model.masked for model in self._models)
 
     def source(
-        self,
-        processor: LogitProcessor | None,
-        *,
-        tokenize: Callable[[str], Sequence[int]],
-        token_bytes: Callable[[int], bytes],
+        self, processor: LogitProcessor | None, vocabulary: Vocabulary, *, slot: int = 0
     ) -> DraftSource | None:
         """A source for a stream with this processor; None when there is nothing to draft from.
 
-        `tokenize` and `token_bytes` as for ConstrainedSource.
+        `slot` is the stream's in the draft model's context.
         """
-        inner = Cascade(self.references) if self.cascade else None
+        inner = self._inner(processor, vocabulary, slot)
         if not isinstance(processor, Structured):
             return inner
-        return ConstrainedSource(processor, inner, tokenize=tokenize, token_bytes=token_bytes)
+        return ConstrainedSource(
+            processor,
+            inner,
+            tokenize=vocabulary.tokenize_inside,
+            token_bytes=vocabulary.token_bytes,
+            ask_always=self.draft_context is None,
+        )
+
+    def _inner(
+        self, processor: LogitProcessor | None, vocabulary: Vocabulary, slot: int
+    ) -> DraftSource | None:
+        cascade = Cascade(self.references) if self.cascade else None
+        if self.draft_context is None:
+            return cascade
+        model = DraftModelSource(
+            self.draft_context,
+            processor if isinstance(processor, DraftMasks) else None,
+            self.gate,
+            n_vocab=vocabulary.size,
+            is_end=vocabulary.is_end,
+            slot=slot,
+        )
+        self._models.append(model)
+        return model if cascade is None else Either(cascade, model)
