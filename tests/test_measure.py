@@ -9,8 +9,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -27,11 +28,11 @@ from fucina_cli.llama.rowcheck import AFTER_DRAFT, BATCHED, LOCKSTEP, Report
 
 __all__ = ["run_here"]  # a fixture
 
+_Kind = TypeVar("_Kind", bound=Context)
 ARMS = (BATCHED, AFTER_DRAFT, LOCKSTEP)
 FAMILIES = {"qwen3": "qwen3", "gemma4": "gemma4", "llama": "generic"}
 #: Ids that every test vocabulary has, up to just before 512 cells.
 LONG = ",".join(map(str, spread_ids(300, 505)))
-MOST_BYTES = 1 << 20
 
 
 def record(result: Result, code: int = 0) -> dict[str, Any]:
@@ -111,14 +112,14 @@ def test_costs_are_ratios_to_the_plain_steps_around_them(
             now += slow * (0.007 + 0.002 * (len(rows) - 1) + 0.001 * logits)
             super().decode(rows)
 
-    monkeypatch.setattr(rowcosts.time, "perf_counter", lambda: now)
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
     with opened(llama_path, Timed, n_streams=1) as context:
         costs = rowcosts.measure(context, [5, 6, 7], row_counts=(2, 8), budget_s=1.0)
     assert costs.plain_ms == pytest.approx(8)
-    assert [(c.rows, c.all_logits, c.last_logits) for c in costs.rows] == [
-        (2, pytest.approx(11 / 8), pytest.approx(10 / 8)),
-        (8, pytest.approx(29 / 8), pytest.approx(22 / 8)),
-    ]
+    two, eight = costs.rows
+    assert (two.rows, eight.rows) == (2, 8)
+    assert (two.all_logits, two.last_logits) == pytest.approx((11 / 8, 10 / 8))
+    assert (eight.all_logits, eight.last_logits) == pytest.approx((29 / 8, 22 / 8))
     assert costs.rows[0].break_even == pytest.approx(3 / 8)
 
 
@@ -215,21 +216,16 @@ class Disturbed(Context):
         return given
 
 
-def opened(path: Path, kind: type[Context] = Context, n_streams: int = rowcheck.N_STREAMS) -> Any:
+@contextmanager
+def opened(path: Path, kind: type[_Kind], n_streams: int = rowcheck.N_STREAMS) -> Iterator[_Kind]:
     """A context of `kind` over the model, closed with it in the end."""
-    from contextlib import contextmanager
-
-    @contextmanager
-    def opening() -> Iterator[Context]:
-        model = Model(path)
-        context = kind(model, n_ctx=256, n_streams=n_streams, threads=1)
-        try:
-            yield context
-        finally:
-            context.close()
-            model.close()
-
-    return opening()
+    model = Model(path)
+    context = kind(model, n_ctx=256, n_streams=n_streams, threads=1)
+    try:
+        yield context
+    finally:
+        context.close()
+        model.close()
 
 
 def disturbed(fault: Callable[[Disturbed, Sequence[Row], int], bool]) -> type[Disturbed]:
@@ -349,10 +345,10 @@ def test_the_script_or_the_model_itself_gives_the_tokens(llama_path: Path) -> No
     with opened(llama_path, Recorded) as context:
         context.seen = []
         rowcheck.check(context, [5, 6, 7], 4, [21, 22, 23, 24])
-        assert context.seen == [6, 7, 21, 22, 23][1:] or context.seen[-4:] == [7, 21, 22, 23]
+        assert context.seen == [7, 21, 22, 23]
         context.seen = []
         rowcheck.check(context, [5, 6, 7], 4)
-        chosen = context.seen[-4:]
+        chosen = context.seen
         context.clear_all()
         context.seen = []
         context.decode([Row(t, i, 0, i == 2) for i, t in enumerate([5, 6, 7])])

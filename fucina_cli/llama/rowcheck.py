@@ -23,9 +23,10 @@ SIZES = (2, 3, 4, 8, 16)
 SPARE_CELLS = max(SIZES)
 
 # One stream decodes one by one, one in batches, one with drafts; four go in lockstep: a fork of
-# the first made anew for each block, one that never saw anything but lockstep, one some steps
-# behind, and one that stays where the prompt ends.
-_SINGLE, _BATCHED, _DRAFTED, _FORK, _EVEN, _BEHIND, _SHORT = range(7)
+# the first made anew for each block, one that never saw anything but lockstep, one that stays
+# where the prompt ends, and one some steps behind. The last joins late: llama.cpp computes streams
+# together only if their numbers follow each other.
+_SINGLE, _BATCHED, _DRAFTED, _FORK, _EVEN, _SHORT, _BEHIND = range(7)
 N_STREAMS = 7
 _LAG = 5
 
@@ -182,7 +183,7 @@ class _Check:
 
     def _step_in_lockstep(self, position: int) -> None:
         """One row of each stream in one forward."""
-        places = {_FORK: position, _EVEN: position, _BEHIND: position - _LAG, _SHORT: self.start}
+        places = {_FORK: position, _EVEN: position, _SHORT: self.start, _BEHIND: position - _LAG}
         rows = [self._row(p, stream) for stream, p in places.items() if p >= self.start]
         self.context.decode(rows)
         for i, row in enumerate(rows):
