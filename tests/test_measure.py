@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -432,18 +430,20 @@ def test_steps_out_of_range(llama_path: Path, run_here: RunHere, value: str) -> 
     run_here(llama_path, "--verify-batch", value).refused("--verify-batch")
 
 
-def test_ctrl_c_ends_a_check_with_130(llama_path: Path) -> None:
-    arguments = (str(llama_path), "--verify-batch", "90000", "--ctx", "91000", "--threads", "1")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "fucina_cli.generic", *arguments, "--quiet"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=os.environ,
-    )
-    try:
-        time.sleep(3)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert (process.returncode, out, err) == (130, b"", b"")
+@pytest.mark.parametrize("mode", [["--spec-bench"], ["--verify-batch", "40"]])
+def test_ctrl_c_ends_a_measurement_with_130(
+    llama_path: Path, run_here: RunHere, monkeypatch: pytest.MonkeyPatch, mode: list[str]
+) -> None:
+    class Interrupted(Context):
+        forwards = 0
+
+        def decode(self, rows: Sequence[Row]) -> None:
+            self.forwards += 1
+            assert self.forwards < 40, "went on"
+            if self.forwards == 30:
+                os.kill(os.getpid(), signal.SIGINT)
+            super().decode(rows)
+
+    monkeypatch.setattr(session, "Context", Interrupted)
+    result = run_here(llama_path, *mode, "--threads", "1")
+    assert (result.code, result.out, result.err) == (130, "", "")
