@@ -55,7 +55,16 @@ def record(result: Result, code: int = 0) -> dict[str, Any]:
 # -- help ----------------------------------------------------------------------------------------
 
 PANELS = {
-    "Modes": ["--chat", "--prompt", "--info", "--tokenize", "--logits-out", "--compare-logits"],
+    "Modes": [
+        "--chat",
+        "--prompt",
+        "--info",
+        "--tokenize",
+        "--logits-out",
+        "--compare-logits",
+        "--spec-bench",
+        "--verify-batch",
+    ],
     "Constraint": ["--json-schema", "--lark", "--regex", "--choice", "--json-whitespace"],
     "Generation": ["--gen", "--stop", "--system", "--think"],
     "Sampling": [
@@ -71,6 +80,7 @@ PANELS = {
         "--greedy",
         "--logit-bias",
     ],
+    "Speed": ["--spec", "--spec-ref", "--draft-model", "--forced-spans"],
     "Runtime": ["--ctx", "--threads", "--gpu-layers", "--cache-type", "--exact"],
     "Output": ["--json", "--tokens-out", "--quiet", "--verbose", "--version"],
 }

@@ -14,7 +14,7 @@ _MODES = "Modes (one of)"
 _CONSTRAINT = "Constraint (one of)"
 _GENERATION = "Generation"
 _SAMPLING = "Sampling (defaults: the family's in a chat, greedy otherwise)"
-_SPEED = "Speed (never changes the answer)"
+_SPEED = "Speed"
 _RUNTIME = "Runtime"
 _OUTPUT = "Output"
 

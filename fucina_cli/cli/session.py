@@ -323,8 +323,18 @@ def stop_for(options: Options, family: Family, model: Model) -> int:
         raise FlagError(f"'{options.model}'", str(error)) from None
 
 
-def make_context(options: Options, model: Model, prompt: Prompt, *, gen: int | None) -> Context:
-    """A context for the prompt and `gen` more tokens. Raises FlagError when it can't hold them."""
+def make_context(
+    options: Options,
+    model: Model,
+    prompt: Prompt,
+    *,
+    gen: int | None,
+    n_streams: int = 1,
+) -> Context:
+    """A context of `n_streams` streams, each for the prompt and `gen` more tokens.
+
+    Raises FlagError when it can't hold them.
+    """
     kinds = None
     if options.cache_type is not None:
         kinds = values.cache_type(options.cache_type, sorted(CACHE_TYPES))
@@ -342,7 +352,13 @@ def make_context(options: Options, model: Model, prompt: Prompt, *, gen: int | N
         output.warning(f"--ctx: {size} tokens; the model was trained for {trained}")
     try:
         with _blame(f"'{options.model}'"):
-            return Context(model, n_ctx=size, cache_type=kinds, threads=options.threads)
+            return Context(
+                model,
+                n_ctx=size,
+                n_streams=n_streams,
+                cache_type=kinds,
+                threads=options.threads,
+            )
     except ModelError as error:
         raise FlagError("--ctx" if options.ctx else f"'{options.model}'", str(error)) from None
 

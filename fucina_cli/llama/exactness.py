@@ -49,7 +49,7 @@ def probe(context: Context) -> Exactness:
         return Exactness(False, f"a context of {context.n_ctx} tokens is too short to probe")
     if not context.model.can_rewind:
         return Exactness(False, "a recurrent model: its state can't be rewound to compare")
-    tokens = _tokens(context.model.n_vocab, start + rows)
+    tokens = spread_ids(context.model.n_vocab, start + rows)
     span = [Row(tokens[i], i, 0, True) for i in range(start, start + rows)]
     context.clear_all()
     try:
@@ -88,6 +88,6 @@ def _difference(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
     return worst if worst == worst else float("inf")
 
 
-def _tokens(n_vocab: int, count: int) -> list[int]:
+def spread_ids(n_vocab: int, count: int) -> list[int]:
     """Ids spread over the vocabulary (steps of a golden-ratio sequence), always the same."""
     return [int(n_vocab * ((0.5 + 0.6180339887498949 * i) % 1.0)) for i in range(count)]
