@@ -84,6 +84,7 @@ def thinking_tokens(model: Model, family: Family) -> ThinkingTokens | None:
 def stop_token(model: Model, family: Family, *, chat: bool) -> int:
     """The token that ends a reply: the family's in a chat, EOS after a raw completion.
 
+    Where the family names none, it is the one of EOT and EOS that the file's chat template writes.
     Raises ModelError when the vocabulary has none.
     """
     vocabulary = model.vocabulary
@@ -92,7 +93,11 @@ def stop_token(model: Model, family: Family, *, chat: bool) -> int:
             token = vocabulary.marker_id(text)
             if token is not None:
                 return token
-        if vocabulary.eot is not None:
+        template = model.chat_template or ""
+        for token in (vocabulary.eot, vocabulary.eos):
+            if token is not None and vocabulary.text(token) in template:
+                return token
+        if vocabulary.eot is not None and "eos_token" not in template:
             return vocabulary.eot
     for token in (vocabulary.eos, vocabulary.eot):
         if token is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import run
 
 from fucina_cli.constraint import source, validation
 
@@ -183,3 +184,36 @@ def test_logits_written_and_compared_agree(smollm2: Path, tmp_path: Path) -> Non
     other = fucina(smollm2, "--prompt", "A recipe for", "--compare-logits", str(path))
     assert other.returncode == 4
     assert b"top 5 differ" in other.stdout
+
+
+def test_a_constrained_chat_may_end_with_the_turn_end_that_the_template_writes(
+    smollm2: Path,
+) -> None:
+    flags = ("--chat", "Say yes.", "--greedy", "--gen", "40", "--json")
+    free = json.loads(run(smollm2, *flags).out)
+    bound = json.loads(run(smollm2, *flags, "--regex", "(?s).+").out)
+    assert free["stop_reason"] == bound["stop_reason"] == "eos"
+    assert bound["tokens"] == free["tokens"]
+    choices = ("--choice", "yes", "--choice", "yes, sir")
+    assert run(smollm2, "--chat", "Say yes.", "--greedy", *choices).out == "yes\n"
+
+
+def test_a_sampled_answer_that_the_grammar_alone_can_not_make_valid_is_drawn_again(
+    smollm2: Path,
+) -> None:
+    schema = json.dumps(
+        {"type": "array", "items": {"enum": ["a", "b"]}, "uniqueItems": True}
+        | {"minItems": 2, "maxItems": 2}
+    )
+    flags = (smollm2, "--chat", "hi", "--json-schema", schema)
+    seeds = {}
+    for seed in range(4):
+        result = run(*flags, "--temp", "1", "--seed", str(seed), "--json")
+        record = json.loads(result.out)
+        assert result.code == (0 if record["constraint"]["valid"] else 3)
+        assert result.err.count("uniqueItems") == 1
+        assert result.err.count("trying the next seed") == record["seed"] - seed
+        seeds[seed] = record["seed"]
+    assert any(used != given for given, used in seeds.items())
+    greedy = run(*flags, "--greedy")
+    assert (greedy.code, greedy.out) == (3, '["b","b"]\n')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,12 @@ from fucina_cli.llama.exactness import Exactness, probe
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.sampling.draws import LIMIT
 from fucina_cli.sampling.errors import AllTokensMasked, NonFiniteLogits
 from fucina_cli.timing import Stopwatch
+
+#: Answers drawn at most where the grammar alone can't make them valid.
+_ATTEMPTS = 4
 
 
 def run(family: Family, options: Options) -> int:
@@ -54,7 +59,6 @@ def run(family: Family, options: Options) -> int:
         stop_ids=stop_ids,
         stop_texts=stop_texts,
         processors=biases,
-        constraint=compiled.grammar.constraint() if compiled else None,
         forbidden_while_thinking=_turn_ends(options, family, model, compiled, thinks),
         forced_spans=options.forced_spans,
         speculation=session.speculation(options, model, context, references),
@@ -63,8 +67,7 @@ def run(family: Family, options: Options) -> int:
     with session.blame_first_forward(options):
         if options.json:
             exactness = probe(context)
-    answer = _decode(options, context, prompt, request)
-    verdict = _judge(compiled, answer)
+    answer, verdict, sampling = _answer(options, context, prompt, request, compiled)
     if options.json:
         drafting = _drafting(answer, request.speculation)
         output.record(_record(answer, sampling, compiled, verdict, load_s, exactness, drafting))
@@ -104,12 +107,44 @@ def _turn_ends(
     return tuple(sorted(ends))
 
 
-def _decode(options: Options, context: Context, prompt: Prompt, request: Request) -> Answer:
+def _answer(
+    options: Options,
+    context: Context,
+    prompt: Prompt,
+    request: Request,
+    compiled: Compiled | None,
+) -> tuple[Answer, Verdict, SamplingConfig]:
+    """An answer, the verdict on it, and the sampling that led to it.
+
+    Where the grammar enforces less than the schema asks for, a sampled answer that turns out not to
+    be valid is drawn again with the next seed; it is shown only at the end, then.
+    """
+    again = compiled is not None and compiled.grammar.relaxed and not request.sampling.greedy
+    for left in reversed(range(_ATTEMPTS if again else 1)):
+        if compiled is not None:
+            request = replace(request, constraint=compiled.grammar.constraint())
+        answer = _decode(options, context, prompt, request, shown=not again and not options.json)
+        verdict = _judge(compiled, answer)
+        if verdict.valid is not False or answer.stop_reason == "interrupted" or not left:
+            break
+        seed = request.sampling.seed
+        if not options.quiet:
+            reasons = "; ".join(verdict.errors)
+            output.note(f"the answer of seed {seed} is not valid ({reasons}); trying the next seed")
+        request = replace(request, sampling=replace(request.sampling, seed=(seed + 1) % LIMIT))
+    if again and not options.json:
+        output.answer(answer.text)
+    return answer, verdict, request.sampling
+
+
+def _decode(
+    options: Options, context: Context, prompt: Prompt, request: Request, *, shown: bool
+) -> Answer:
     def show(text: str, channel: Channel) -> None:
         if channel == "thinking":
             if not options.quiet:
                 output.thinking(text)
-        elif not options.json:
+        elif shown:
             output.answer(text)
 
     with session.blame_first_forward(options):
@@ -170,7 +205,8 @@ def _exit_code(
 
 def _ended_by(options: Options, context: Context, answer: Answer) -> str:
     if answer.stop_reason != "length":
-        return f"it was ended by a {answer.stop_reason.replace('_', ' ')} (--stop)"
+        ended = answer.stop_reason.replace("_", " ")
+        return f"the turn ended early, by {ended}" + (" (--stop)" if options.stop else "")
     spent = len(answer.tokens)
     if answer.prompt_tokens + spent >= context.n_ctx and spent < session.answer_limit(options.gen):
         return f"the context of {context.n_ctx} tokens is full (--ctx)"

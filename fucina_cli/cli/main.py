@@ -53,7 +53,7 @@ def execute(family: Family, arguments: list[str]) -> int:
     except SystemExit as end:
         # Typer ends so after a completion script, and Rich makes it code 1 on a broken pipe.
         broken = isinstance(end.__context__, BrokenPipeError)
-        return end.code if isinstance(end.code, int) and not broken else exits.OK
+        return exits.OK if broken or not end.code else exits.BAD_INPUT
     except OSError as error:
         output.discard_stdout()
         output.error(f"output: {error.strerror or error}")

@@ -58,6 +58,8 @@ class Options:
 
     def check(self) -> None:
         """Raise FlagError for numbers out of range and for flags that exclude each other."""
+        if not self.model:
+            raise FlagError("MODEL", "the path is empty; give a .gguf file")
         numbers: dict[str, float | None] = {
             "--gen": self.gen,
             "--top-k": self.top_k,

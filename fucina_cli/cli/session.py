@@ -95,7 +95,8 @@ def _read_choices(given: list[str], reader: TextReader) -> list[str]:
     for value in given:
         text = reader.text("--choice", value)
         if reader.is_file(value):
-            answers.extend(line for line in text.splitlines() if line)
+            lines = (line.removesuffix("\r") for line in text.split("\n"))
+            answers.extend(line for line in lines if line)
         else:
             answers.append(text)
     return answers
@@ -258,7 +259,8 @@ def logit_biases(options: Options, model: Model) -> tuple[LogitBias, ...]:
         if written.isascii() and written.isdigit():
             token = values.vocabulary_id("--logit-bias", written, model.n_vocab)
         else:
-            tokens = model.vocabulary.tokenize(written)
+            marker = model.vocabulary.marker_id(written)
+            tokens = model.vocabulary.tokenize(written) if marker is None else [marker]
             if len(tokens) != 1:
                 raise FlagError(
                     "--logit-bias",
@@ -316,9 +318,10 @@ def compile_constraint(
 
 
 def stop_for(options: Options, family: Family, model: Model) -> int:
-    """The token that ends a reply of this run."""
+    """The token that ends a reply of this run; of a run without a prompt, that of a chat."""
+    raw = options.prompt is not None or options.token_ids is not None
     try:
-        return prompts.stop_token(model, family, chat=options.chat is not None)
+        return prompts.stop_token(model, family, chat=not raw)
     except ModelError as error:
         raise FlagError(f"'{options.model}'", str(error)) from None
 
@@ -348,11 +351,9 @@ def make_context(
             f"{len(prompt.tokens)} tokens and an answer do not fit the context of {size} tokens; "
             + ("shorten it" if size >= trained else f"raise --ctx (the model has {trained})"),
         )
-    if size > trained and not options.quiet:
-        output.warning(f"--ctx: {size} tokens; the model was trained for {trained}")
     try:
         with _blame(f"'{options.model}'"):
-            return Context(
+            context = Context(
                 model,
                 n_ctx=size,
                 n_streams=n_streams,
@@ -361,6 +362,9 @@ def make_context(
             )
     except ModelError as error:
         raise FlagError("--ctx" if options.ctx else f"'{options.model}'", str(error)) from None
+    if size > trained and not options.quiet:
+        output.warning(f"--ctx: {size} tokens; the model was trained for {trained}")
+    return context
 
 
 def answer_limit(gen: int | None) -> int:

@@ -166,6 +166,10 @@ def bias(text: str) -> tuple[str, float]:
     if not separator or not token:
         raise FlagError(flag, f"'{text[:40]}' is not TOKEN=BIAS, such as 1879=-inf or ' yes'=2.5")
     try:
+        token.encode("utf-8")
+    except UnicodeEncodeError:
+        raise FlagError(flag, "the value is not valid UTF-8") from None
+    try:
         value = float(number)
     except ValueError:
         raise FlagError(flag, f"'{number[:40]}' is not a number (use -inf to ban)") from None

@@ -9,6 +9,7 @@ import numpy as np
 from llguidance._lib import LLMatcher
 from numpy.typing import NDArray
 
+from fucina_cli.constraint.diagnostics import one_line
 from fucina_cli.sampling.mask import apply_mask_words
 
 
@@ -59,9 +60,9 @@ class Constraint:
         if self._matcher.is_stopped() and token == self.stop_token:
             return
         if not self._matcher.consume_token(token):
-            raise ConstraintError(
-                f"token {token} is not allowed here: {self._matcher.get_error() or 'forbidden'}"
-            )
+            if self._matcher.is_error():
+                raise _failure(self._matcher)
+            raise ConstraintError(f"token {token} is not allowed here")
         if ahead and ahead[0][0] == token:  # as was drafted: its masks are worth keeping
             self._mask, self._ahead, self._draft = ahead[0][1], ahead[1:], draft
 
@@ -185,12 +186,17 @@ class Constraint:
         words = np.zeros(self._ordinary.size, dtype=np.uint32)
         if matcher.is_stopped():
             if matcher.is_error():
-                raise ConstraintError(matcher.get_error() or "the grammar engine failed")
+                raise _failure(matcher)
             words[self.stop_token >> 5] = np.uint32(1 << (self.stop_token & 31))
         else:
             matcher.unsafe_compute_mask_ptr(words.ctypes.data, words.nbytes)
             if matcher.is_error():
-                raise ConstraintError(matcher.get_error())
+                raise _failure(matcher)
             words &= self._ordinary
         self.mask_seconds.append(time.perf_counter() - begin)
         return words
+
+
+def _failure(matcher: LLMatcher) -> ConstraintError:
+    reason = one_line(matcher.get_error()) or "no reason given"
+    return ConstraintError(f"the grammar engine gave up: {reason}")

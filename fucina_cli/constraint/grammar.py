@@ -17,6 +17,7 @@ from llguidance._lib import LLMatcher, LLTokenizer
 from numpy.typing import NDArray
 
 from fucina_cli.constraint.constraint import Constraint
+from fucina_cli.constraint.diagnostics import one_line
 from fucina_cli.constraint.source import GrammarError, Source
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.vocabulary import SPECIAL_PREFIX, Vocabulary
@@ -37,11 +38,15 @@ _STRICT = {"coerce_one_of": False, "lenient": False}
 
 @dataclass(frozen=True)
 class Prepared:
-    """A source in the engine's own notation, checked without a vocabulary."""
+    """A source in the engine's own notation, checked without a vocabulary.
+
+    `relaxed` tells that the engine enforces less than the source asks for.
+    """
 
     source: Source
     engine_text: str
     warnings: tuple[str, ...]
+    relaxed: bool = False
 
 
 def prepare(source: Source, *, json_whitespace: bool = False) -> Prepared:
@@ -60,8 +65,8 @@ def prepare(source: Source, *, json_whitespace: bool = False) -> Prepared:
         text = LLMatcher.grammar_from_regex("|".join(_literal(c) for c in source.choices))
     failed, messages = LLMatcher.validate_grammar_with_warnings(text)
     if failed:
-        raise GrammarError(_one_line(messages[0]))
-    return Prepared(source, text, tuple(_one_line(m) for m in messages))
+        raise GrammarError(one_line(messages[0]))
+    return Prepared(source, text, tuple(one_line(m) for m in messages))
 
 
 @dataclass(frozen=True)
@@ -113,6 +118,7 @@ class Grammar:
     source: Source
     warnings: tuple[str, ...]
     initial: Constraint
+    relaxed: bool = False
 
     def constraint(self) -> Constraint:
         """A fresh constraint at the start of the grammar, independent of all others."""
@@ -123,17 +129,19 @@ def compile_grammar(prepared: Prepared, tokens: Tokens) -> Grammar:
     """Compile for a vocabulary. Raises GrammarError, also for a grammar without any answer."""
     matcher = LLMatcher(tokens.engine, prepared.engine_text, log_level=0)
     if matcher.is_error():
-        raise GrammarError(_one_line(matcher.get_error()))
+        raise GrammarError(one_line(matcher.get_error()))
     initial = Constraint(matcher, tokens.n_vocab, tokens.stop_token, tokens.ordinary)
     if matcher.is_stopped() and not matcher.is_accepting():
         raise GrammarError("the grammar is unsatisfiable: it allows no answer at all")
     try:
         words = initial.mask_words()
     except RuntimeError as error:
-        raise GrammarError(_one_line(str(error))) from None
+        raise GrammarError(one_line(str(error))) from None
     if not words.any():
         raise GrammarError("the grammar is unsatisfiable: it allows no first token")
-    return Grammar(prepared.source, prepared.warnings, initial)
+    if np.array_equal(words, pack_mask(np.arange(tokens.n_vocab) == tokens.stop_token)):
+        raise GrammarError("it allows only an empty answer")
+    return Grammar(prepared.source, prepared.warnings, initial, prepared.relaxed)
 
 
 def _prepare_schema(source: Source, whitespace: bool) -> Prepared:
@@ -142,25 +150,48 @@ def _prepare_schema(source: Source, whitespace: bool) -> Prepared:
         "item_separator": ",",
         "key_separator": ":",
     }
+    schema, notes = _known_dialect(source.schema)
+    if schema.get("not") in ({}, True):
+        raise GrammarError("the schema is unsatisfiable: `not` forbids every value")
     first_failure = failure = ""
     for relaxed, warning in _RELAXATIONS:
         options = {**layout, **_STRICT, **relaxed}
         try:
             text = LLMatcher.grammar_from_json_schema(
-                json.dumps(source.schema), overrides=cast(Any, options)
+                json.dumps(schema), overrides=cast(Any, options)
             )
         except (ValueError, RecursionError) as error:
-            raise GrammarError(_one_line(str(error))) from None
+            raise GrammarError(one_line(str(error))) from None
         failed, messages = LLMatcher.validate_grammar_with_warnings(text)
         if not failed:
-            notes = [f"{warning} ({first_failure})"] if warning else []
-            notes += [_one_line(m) for m in messages]
-            return Prepared(source, text, tuple(dict.fromkeys(notes)))
-        failure = _one_line(messages[0])
+            details = list(dict.fromkeys(one_line(m) for m in messages))
+            if warning:
+                details = [f"{warning} ({'; '.join(details) or first_failure})"]
+            return Prepared(source, text, (*notes, *details), relaxed=bool(warning))
+        failure = one_line(messages[0])
         first_failure = first_failure or failure
         if "nsatisfiable" in failure:
             break  # no relaxation makes an impossible schema possible
     raise GrammarError(failure)
+
+
+#: `$schema` of every published draft, without what may differ in how people write it.
+_DIALECTS = frozenset(
+    f"json-schema.org/{name}"
+    for name in (
+        *(f"draft-0{n}/schema" for n in (3, 4, 6, 7)),
+        *(f"draft/{year}/schema" for year in ("2019-09", "2020-12")),
+    )
+)
+
+
+def _known_dialect(schema: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """`schema` without a `$schema` that the engine does not know, and a warning about it."""
+    named = schema.get("$schema")
+    if not isinstance(named, str) or re.sub(r"^https?://|#$", "", named) in _DIALECTS:
+        return schema, []
+    rest = {key: value for key, value in schema.items() if key != "$schema"}
+    return rest, [f"unknown $schema '{named[:80]}'; the schema is read as draft 2020-12"]
 
 
 def _literal(text: str) -> str:
@@ -184,13 +215,3 @@ def _ascii_classes(pattern: str) -> str:
         pattern,
         flags=re.DOTALL,
     )
-
-
-def _one_line(message: str) -> str:
-    """An engine diagnostic on one line: its sentence, without the drawing of where it points."""
-    parse_error = re.search(r"regex parse error:.*?^error: (.+?)$", message, re.DOTALL | re.M)
-    if parse_error:
-        return f"not a regular expression: {parse_error.group(1).strip()}"
-    lines = [line.strip() for line in message.strip().splitlines()]
-    kept = [line for line in lines if line and not re.fullmatch(r"[\^~\s]+|\d+ \|.*", line)]
-    return " ".join(" ".join(kept).split())[:300]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -53,13 +54,30 @@ def regex(pattern: str) -> Source:
     """A regular expression that the whole answer must match. Raises GrammarError when empty."""
     if not pattern:
         raise GrammarError("the pattern is empty; it would allow only an empty answer")
+    if (len(pattern) - len(pattern.rstrip("\\"))) % 2:
+        raise GrammarError("the pattern ends in a lone backslash; write \\\\ for one")
+    if re.search(r"\(\?[a-wyzA-Z]*x", pattern):
+        raise GrammarError("the flag (?x) is not supported; leave out white space and comments")
     return Source("regex", text=pattern)
 
 
+#: What `<` can stand in without naming a token: strings, patterns, comments.
+_LARK_LITERALS = re.compile(r'"(?:\\.|[^"\\\n])*"|/(?:\\.|[^/\\\n])+/|(?://|\#)[^\n]*')
+
+
 def lark(text: str) -> Source:
-    """A grammar in llguidance's Lark dialect. Raises GrammarError when empty."""
+    """A grammar in llguidance's Lark dialect.
+
+    Raises GrammarError when empty, and for one that names tokens of the vocabulary: a control token
+    can't be part of an answer, and what an answer may hold must not depend on its tokenization.
+    """
     if not text.strip():
         raise GrammarError("the grammar is empty; it needs at least a rule `start: …`")
+    token = re.search(r"<[^<>\s]+>", _LARK_LITERALS.sub("", text))
+    if token:
+        raise GrammarError(
+            f"the grammar names the token {token.group()[:40]}; only text can be part of an answer"
+        )
     return Source("lark", text=text)
 
 

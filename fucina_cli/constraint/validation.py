@@ -32,7 +32,8 @@ def check_schema(schema: Any) -> None:
         kind = _validator_class(jsonschema, schema)
         try:
             with time_limit(_SECONDS):
-                kind.check_schema(schema)
+                # Without formats: Python's `re` does not know every pattern that is a valid one.
+                kind.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
         except jsonschema.SchemaError as error:
             where = "/".join(str(part) for part in error.path)
             raise GrammarError(
@@ -46,7 +47,7 @@ def validate(source: Source, text: str) -> Verdict:
     """Judge a finished answer.
 
     A Lark grammar has no second implementation to ask: its verdict is None. So is that of a
-    pattern which Python's `re` does not understand.
+    pattern which Python's `re` does not understand, or reads otherwise ([[:alpha:]], [a&&b]).
     """
     try:
         with time_limit(_SECONDS):
@@ -92,9 +93,10 @@ def _validate_json(schema: Any, text: str) -> Verdict:
 def _validate_regex(pattern: str, text: str) -> Verdict:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            # re warns where it takes for characters what others take for a set operation.
+            warnings.simplefilter("error", FutureWarning)
             compiled = re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
+    except (FutureWarning, re.error, RecursionError, OverflowError) as error:
         return Verdict(None, (f"Python's re can't read the pattern: {_short(str(error))}",))
     if compiled.fullmatch(text):
         return Verdict(True)
