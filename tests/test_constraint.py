@@ -427,10 +427,15 @@ def test_what_the_engine_gives_up_on_while_decoding_is_told_in_one_sentence(
     llama: Vocabulary,
 ) -> None:
     constraint = llama.constraint(source.regex("a{99999999}"))
-    with pytest.raises(ConstraintError) as caught:
+    token = llama.model.vocabulary.tokenize("a")[0]
+
+    def decode() -> None:
         for _ in range(100):
             constraint.mask_words()
-            constraint.commit(llama.model.vocabulary.tokenize("a")[0])
+            constraint.commit(token)
+
+    with pytest.raises(ConstraintError) as caught:
+        decode()
     assert "too many expressions" in str(caught.value)
     assert len(str(caught.value)) < 200
 
