@@ -26,7 +26,7 @@ def options(**given: Any) -> Options:
     fields: dict[str, Any] = {
         field.name: False if field.type == "bool" else None for field in dataclasses.fields(Options)
     }
-    return Options(**{**fields, "model": MODEL, "exact": True, **given})
+    return Options(**{**fields, "model": MODEL, "exact": True, "forced_spans": True, **given})
 
 
 # -- text ----------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from fucina_cli.drafting.automaton import Reference
 from fucina_cli.drafting.gate import Gate
 from fucina_cli.drafting.source import DraftSource, Outlook
 from fucina_cli.drafting.speculation import Speculation
+from fucina_cli.llama.context import Context
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling import LogitBias, ProcessorChain, SamplingConfig
 
@@ -59,6 +60,7 @@ def llama(llama_path: Path) -> Bench:
 @pytest.mark.parametrize("name", ["none", *SOURCES])
 def test_drafting_changes_no_token_no_commit_and_no_draw(bench: Bench, name: str) -> None:
     assert bench.exactness.exact, bench.exactness.reason
+    drafter = Context(bench.model, n_ctx=200)
     reference = Reference(bench.prompt('{"category":"bug","priority":"low","escalate":false}'))
     configs = [SamplingConfig()] + [
         SamplingConfig(
@@ -77,13 +79,15 @@ def test_drafting_changes_no_token_no_commit_and_no_draw(bench: Bench, name: str
             ("drafts, partly verified", True, Fickle(number)),
             ("drafts, gate by the clock", True, Gate()),
             ("drafts for forced tokens too", False, Fickle(number + 1)),
+            ("drafts by a model", True, Fickle(number + 2)),
         ):
             hook = None if name == "none" else Logged(bench.grammar(name).constraint())
             source = None
             if "drafts" in kind:
-                source = Speculation(references={"tickets": reference}).source(
-                    hook, bench.model.vocabulary
-                )
+                speculation = Speculation(references={"tickets": reference})
+                if "model" in kind and gate is not None:
+                    speculation = Speculation(number % 2 == 0, {}, drafter, gate)
+                source = speculation.source(hook, bench.model.vocabulary)
             stream = bench.stream(
                 config, hook, prompt=PROMPT, source=source, forced_spans=forced_spans
             )
@@ -99,6 +103,7 @@ def test_drafting_changes_no_token_no_commit_and_no_draw(bench: Bench, name: str
                 assert isinstance(stream.sampler.processor, Logged)
                 assert stream.sampler.processor.log == plain.sampler.processor.log, (kind, config)
             drafted += stream.counts.drafted
+    drafter.close()
     assert drafted or name != "none"  # short grammars may leave nothing to draft
 
 

@@ -25,7 +25,23 @@ from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt, stop_token, text_prompt
 from fucina_cli.sampling.config import SamplingConfig
 
-#: Name to (prompt, schema): enums only, a tool call with strings, an object with free fields.
+_NUMBER = {"type": "integer", "minimum": 0}
+
+
+def _string(longest: int) -> dict[str, object]:
+    return {"type": "string", "maxLength": longest}
+
+
+def _object(**properties: object) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+#: Name to (prompt, schema): enums, tool calls, free strings, numbers, lists, patterns.
 CASES: dict[str, tuple[str, object]] = {
     "triage": (
         "Ticket: I was charged twice this month and nobody answers.\nTriage as JSON:\n",
@@ -77,6 +93,76 @@ CASES: dict[str, tuple[str, object]] = {
             "required": ["city", "country", "population", "known_for"],
             "additionalProperties": False,
         },
+    ),
+    "order": (
+        "Order 4711: two oak shelves and a lamp for Mrs. Lindqvist, paid by card.\nAs JSON:\n",
+        _object(
+            order=_NUMBER | {"maximum": 99999},
+            customer=_string(30),
+            city=_string(20),
+            payment={"enum": ["card", "invoice", "cash", "voucher"]},
+            items={
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 3,
+                "items": _object(article=_string(24), count=_NUMBER | {"maximum": 99}),
+            },
+        ),
+    ),
+    "service settings": (
+        "Settings of the web service for production, as JSON:\n",
+        _object(
+            environment={"enum": ["development", "staging", "production"]},
+            replicas=_NUMBER | {"minimum": 1, "maximum": 16},
+            log_level={"enum": ["debug", "info", "warning", "error"]},
+            features=_object(
+                dark_mode={"type": "boolean"},
+                beta_search={"type": "boolean"},
+                audit_trail={"type": "boolean"},
+            ),
+            timeout_seconds=_NUMBER | {"maximum": 600},
+        ),
+    ),
+    "review": (
+        "Review: the hotel was quiet and clean, but breakfast was poor.\nAnalysis as JSON:\n",
+        _object(
+            sentiment={"enum": ["positive", "mixed", "negative"]},
+            stars=_NUMBER | {"minimum": 1, "maximum": 5},
+            topics={
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 3,
+                "items": {"enum": ["room", "cleanliness", "noise", "breakfast", "staff", "price"]},
+            },
+            would_return={"type": "boolean"},
+        ),
+    ),
+    "dates": (
+        "The project starts on 3 March 2025 and ends in June. Milestones as JSON:\n",
+        _object(
+            start_date={"type": "string", "pattern": r"^20\d\d-[01]\d-[0-3]\d$"},
+            end_date={"type": "string", "pattern": r"^20\d\d-[01]\d-[0-3]\d$"},
+            confirmed={"type": "boolean"},
+            quarter={"enum": ["Q1", "Q2", "Q3", "Q4"]},
+        ),
+    ),
+    "route": (
+        "From the station to the museum: walk, then tram 4. Route as JSON:\n",
+        _object(
+            origin=_string(20),
+            destination=_string(20),
+            steps={
+                "type": "array",
+                "minItems": 2,
+                "maxItems": 2,
+                "items": _object(
+                    mode={"enum": ["walk", "tram", "bus", "train"]},
+                    line={"type": ["integer", "null"], "minimum": 1, "maximum": 99},
+                    duration_minutes=_NUMBER | {"maximum": 120},
+                ),
+            },
+            wheelchair_accessible={"type": "boolean"},
+        ),
     ),
 }
 _FREE_TOKENS = 48
@@ -137,6 +223,14 @@ def main() -> None:
             str(counts.committed if counts else 0),
             f"{counts.committed / counts.forwards:.2f}" if counts else "",
         )
+    ratios = {
+        arm: statistics.mean(r[arm].median / r["free text"].median for r in results.values())
+        for arm in ("token by token", "forced spans")
+    }
+    table.add_section()
+    table.add_row(
+        "mean ratio", "1", f"{ratios['token by token']:.2f}", f"{ratios['forced spans']:.2f}"
+    )
     Console().print(table)
 
 
