@@ -274,7 +274,7 @@ def test_names_that_no_file_can_have_are_refused(tmp_path: Path) -> None:
     loop.symlink_to(loop)
     run(loop, *IDS).refused(f"'{loop}'", "can't be read")
     assert run("x" * 300, *IDS).code == 2
-    run("", *IDS).refused("''")
+    run("", *IDS).refused("MODEL", "empty")
     run("a\nb\x1b[2J", *IDS).refused("no such file")
 
 

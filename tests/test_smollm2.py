@@ -189,7 +189,7 @@ def test_logits_written_and_compared_agree(smollm2: Path, tmp_path: Path) -> Non
 def test_a_constrained_chat_may_end_with_the_turn_end_that_the_template_writes(
     smollm2: Path,
 ) -> None:
-    flags = ("--chat", "Say yes.", "--greedy", "--gen", "40", "--json")
+    flags = ("--chat", "Hi", "--greedy", "--gen", "60", "--json")
     free = json.loads(run(smollm2, *flags).out)
     bound = json.loads(run(smollm2, *flags, "--regex", "(?s).+").out)
     assert free["stop_reason"] == bound["stop_reason"] == "eos"

@@ -23,7 +23,7 @@ from fucina_cli.sampling import LogitBias, ProcessorChain, SamplingConfig
 
 #: A prompt that repeats itself, so that there is something to draft from.
 PROMPT = 'Ticket 7: {"category":"billing","priority":"high"} Ticket 8: {"category":"billing",'
-SEEDS = range(5)
+SEEDS = range(7)
 
 
 class Fickle(Gate):
@@ -68,9 +68,10 @@ def test_drafting_changes_no_token_no_commit_and_no_draw(bench: Bench, name: str
         )
         for seed in SEEDS
     ]
-    small = bench.model.n_params < 50_000_000
+    # A vocabulary of 152k and 135M weights take their time; the other models go through all seeds.
+    some = 2 if bench.model.n_params > 50_000_000 else 3 if bench.model.n_vocab > 100_000 else None
     drafted = 0
-    for number, config in enumerate(configs if small else configs[:2]):
+    for number, config in enumerate(configs[:some]):
         streams: dict[str, Stream] = {}
         for kind, forced_spans, gate in (
             ("token by token", False, None),

@@ -43,16 +43,22 @@ The meeting decided that the pouring begins at eleven and that safety glasses ar
 gate. Nobody objected. The next meeting will be held on Tuesday 11 November 2025 in the same hall.
 """
 
-_TEXT = {"type": "string", "maxLength": 400}
+_EXAMPLE = """Extract what the text says, word for word, as JSON.
+
+Text: The ferry leaves at seven. The captain is called Sofia Lund. Dogs stay on the lower deck.
+JSON: {"departure":"The ferry leaves at seven.","captain":"The captain is called Sofia Lund."}
+
+Text: """
+
+_TEXT = {"type": "string", "maxLength": 240}
 #: Name to (prompt, schema or None for free text, most tokens).
 CASES: dict[str, tuple[str, object, int]] = {
-    "copy sentences": (
-        DOCUMENT
-        + "\nThe sentences about the crane, the beams and the board, word for word, as JSON:\n",
+    "extract": (
+        _EXAMPLE + DOCUMENT + "JSON: ",
         {
             "type": "object",
-            "properties": {"crane": _TEXT, "beams": _TEXT, "board": _TEXT},
-            "required": ["crane", "beams", "board"],
+            "properties": dict.fromkeys(("inspection", "beams", "power", "budget"), _TEXT),
+            "required": ["inspection", "beams", "power", "budget"],
             "additionalProperties": False,
         },
         260,
