@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from fucina_cli import conversation
-from fucina_cli.cli import exits, output, session
+from fucina_cli.cli import drafting, exits, output, report, session
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.options import Options
 from fucina_cli.cli.session import Compiled
@@ -16,11 +15,10 @@ from fucina_cli.constraint.constraint import ConstraintError
 from fucina_cli.constraint.validation import Verdict, validate
 from fucina_cli.conversation import Answer, Request
 from fucina_cli.decoding.reply import Channel
-from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.families.family import Family
 from fucina_cli.llama.context import Context
 from fucina_cli.llama.errors import ModelError
-from fucina_cli.llama.exactness import Exactness, probe
+from fucina_cli.llama.exactness import probe
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling.config import SamplingConfig
@@ -36,7 +34,7 @@ def run(family: Family, options: Options) -> int:
     """Answer the prompt: text as it is produced, or one JSON record; the exit code."""
     reader = TextReader()
     texts = session.read_texts(options, reader)
-    references = session.read_references(options, reader)
+    references = drafting.read_references(options, reader)
     prepared = session.prepare_grammar(options, texts.source)
     if options.prompt_flag is None:
         raise FlagError("MODEL", "nothing to do; give --chat, --prompt, TOKEN_IDS or --info")
@@ -61,7 +59,7 @@ def run(family: Family, options: Options) -> int:
         processors=biases,
         forbidden_while_thinking=_turn_ends(options, family, model, compiled, thinks),
         forced_spans=options.forced_spans,
-        speculation=session.speculation(options, model, context, references),
+        speculation=drafting.speculation(options, model, context, references),
     )
     exactness = None
     with session.blame_first_forward(options):
@@ -69,16 +67,18 @@ def run(family: Family, options: Options) -> int:
             exactness = probe(context)
     answer, verdict, sampling = _answer(options, context, prompt, request, compiled)
     if options.json:
-        drafting = _drafting(answer, request.speculation)
-        output.record(_record(answer, sampling, compiled, verdict, load_s, exactness, drafting))
+        made_by = request.speculation
+        output.record(
+            report.record(answer, sampling, compiled, verdict, load_s, exactness, made_by)
+        )
     elif not answer.text.endswith("\n"):
         output.answer("\n")
     if tokens_out is not None:
         _write_ids(tokens_out, answer.tokens)
     if request.speculation is not None and not options.quiet:
-        _tell_drafting(answer, request.speculation)
+        report.tell_drafting(answer, request.speculation)
     if options.verbose:
-        _tell_timing(answer, load_s, compiled)
+        report.tell_timing(answer, load_s, compiled)
     return _exit_code(options, context, answer, compiled, verdict)
 
 
@@ -211,112 +211,6 @@ def _ended_by(options: Options, context: Context, answer: Answer) -> str:
     if answer.prompt_tokens + spent >= context.n_ctx and spent < session.answer_limit(options.gen):
         return f"the context of {context.n_ctx} tokens is full (--ctx)"
     return f"the budget of {spent} tokens is used up (--gen)"
-
-
-def _record(
-    answer: Answer,
-    sampling: SamplingConfig,
-    compiled: Compiled | None,
-    verdict: Verdict,
-    load_s: float,
-    exactness: Exactness | None,
-    drafting: dict[str, Any],
-) -> dict[str, Any]:
-    counts, constraint = answer.counts, answer.constraint
-    committed = counts.committed
-    return {
-        "text": answer.text,
-        "thinking": answer.thinking or None,
-        "tokens": answer.tokens,
-        "stop_reason": answer.stop_reason,
-        "prompt_tokens": answer.prompt_tokens,
-        "seed": sampling.seed,
-        "sampling": {k: v for k, v in sampling.as_dict().items() if k != "seed"},
-        "timing": {
-            "load_s": _rounded(load_s),
-            "compile_s": _rounded(compiled.seconds) if compiled else None,
-            "prefill_s": _rounded(answer.prefill_s),
-            "decode_s": _rounded(answer.decode_s),
-            "first_token_s": _rounded(answer.first_token_s),
-            "tokens_per_s": _rate(committed, answer),
-        },
-        "constraint": None
-        if compiled is None or constraint is None
-        else {
-            "kind": compiled.grammar.source.kind,
-            "complete": constraint.complete,
-            "valid": verdict.valid,
-            "errors": list(verdict.errors),
-            "mask_us_p50": _quantile(constraint.mask_seconds, 0.50),
-            "mask_us_p99": _quantile(constraint.mask_seconds, 0.99),
-        },
-        "decode": {
-            "forwards": counts.forwards,
-            "committed": committed,
-            "forced": counts.forced,
-            "drafted": counts.drafted,
-            "accepted": counts.accepted,
-            "tokens_per_forward": _rounded(committed / counts.forwards)
-            if counts.forwards
-            else None,
-            **drafting,
-        },
-        "exact": exactness.exact if exactness else None,
-    }
-
-
-def _drafting(answer: Answer, speculation: Speculation | None) -> dict[str, Any]:
-    """What drafts came to, by source, and what the gate thinks."""
-    sources: dict[str, dict[str, int]] = {
-        name: {"drafted": drafted, "accepted": accepted}
-        for name, (drafted, accepted) in answer.sources.items()
-    }
-    if speculation is not None and speculation.draft_context is not None:
-        sources.setdefault("draft model", {})["masked"] = speculation.masked
-    return {"sources": sources, "gate": speculation.gate.state() if speculation else None}
-
-
-def _tell_drafting(answer: Answer, speculation: Speculation) -> None:
-    counts, gate = answer.counts, speculation.gate.state()
-    rate = counts.committed / counts.forwards if counts.forwards else 0.0
-    sources = [f"{name} {a}/{d}" for name, (d, a) in answer.sources.items() if d]
-    on = [name for name, kind in gate["kinds"].items() if kind["on"]]
-    output.note(
-        f"{counts.forwards} forwards, {rate:.2f} tokens per forward; {counts.forced} forced; "
-        f"accepted/drafted: {', '.join(sources) or 'none'}; gate on: {', '.join(on) or 'nothing'}"
-    )
-
-
-def _tell_timing(answer: Answer, load_s: float, compiled: Compiled | None) -> None:
-    counts = answer.counts
-    rate = _rate(counts.committed, answer)
-    output.note(
-        f"load {load_s:.3f} s, "
-        + (f"compile {compiled.seconds:.3f} s, " if compiled else "")
-        + f"prefill {answer.prefill_s:.3f} s ({answer.prompt_tokens} tokens), "
-        f"decode {answer.decode_s:.3f} s ({counts.committed} tokens"
-        + (f", {rate:.1f} tokens/s" if rate else "")
-        + f", {counts.forwards} forwards, {counts.forced} forced)"
-    )
-
-
-def _rate(committed: int, answer: Answer) -> float | None:
-    """Tokens per second after the first forward, which belongs to the prefill."""
-    if committed < 2 or answer.decode_s <= 0:
-        return None
-    return _rounded((committed - 1) / answer.decode_s)
-
-
-def _quantile(seconds: list[float], share: float) -> float | None:
-    """A quantile in microseconds."""
-    if not seconds:
-        return None
-    ordered = sorted(seconds)
-    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1e6, 1)
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
 
 
 def _open_for_ids(path: str) -> Path:

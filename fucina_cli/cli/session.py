@@ -22,10 +22,6 @@ from fucina_cli.cli.values import TextReader
 from fucina_cli.constraint import grammar, source, validation
 from fucina_cli.constraint.grammar import Grammar, Prepared
 from fucina_cli.constraint.source import GrammarError, Source
-from fucina_cli.drafting.automaton import Reference
-from fucina_cli.drafting.cascade import OWN_NAMES
-from fucina_cli.drafting.draft_model import check_draft_model
-from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.families.errors import TemplateError
 from fucina_cli.families.family import Family
 from fucina_cli.families.registry import WrongFamily, check_family
@@ -108,7 +104,7 @@ def prepare_grammar(options: Options, given: Source | None) -> Prepared | None:
     if given is None or flag is None:
         return None
     flag += _file_of(options, flag)
-    with _blame(flag), _grammar_errors(flag):
+    with blame(flag), _grammar_errors(flag):
         if given.kind == "json_schema":
             validation.check_schema(given.schema)
         return grammar.prepare(given, json_whitespace=options.json_whitespace)
@@ -134,7 +130,7 @@ def load_model(options: Options, family: Family, *, vocab_only: bool = False) ->
         architecture = header.architecture(path)
         if architecture is not None:
             check_family(family, architecture)
-        with _blame(flag):
+        with blame(flag):
             native.library(exact=options.exact)
             native.on_abort(BOARD.last_words)
             model = Model(
@@ -147,50 +143,6 @@ def load_model(options: Options, family: Family, *, vocab_only: bool = False) ->
     except (ModelError, WrongFamily) as error:
         raise FlagError(flag, str(error)) from None
     return model
-
-
-def read_references(options: Options, reader: TextReader) -> dict[str, str]:
-    """Texts of --spec-ref by the file's name. Raises FlagError."""
-    return {name: reader.file("--spec-ref", name) for name in options.spec_ref or []}
-
-
-def speculation(
-    options: Options, model: Model, context: Context, references: dict[str, str]
-) -> Speculation | None:
-    """What drafts in this run, None when nothing does. Raises FlagError."""
-    if not options.speculates:
-        return None
-    if not model.can_rewind:
-        if not options.quiet:
-            output.warning("--spec: this model's state can't be rewound, so nothing is drafted")
-        return None
-    for name in references:
-        if name in OWN_NAMES:
-            raise FlagError("--spec-ref", f"'{name}' is a name of the sources; write './{name}'")
-    return Speculation(
-        cascade=options.spec or bool(references),
-        references={
-            name: Reference(model.vocabulary.tokenize(text)) for name, text in references.items()
-        },
-        draft_context=_draft_context(options, model, context),
-    )
-
-
-def _draft_context(options: Options, model: Model, context: Context) -> Context | None:
-    if options.draft_model is None:
-        return None
-    flag = f"--draft-model ('{options.draft_model}')"
-    try:
-        with _blame(flag):
-            draft = Model(
-                Path(options.draft_model),
-                exact=options.exact,
-                gpu_layers=-1 if options.gpu_layers is None else options.gpu_layers,
-            )
-            check_draft_model(model, draft)
-            return Context(draft, n_ctx=context.n_ctx, threads=options.threads)
-    except ModelError as error:
-        raise FlagError(flag, str(error)) from None
 
 
 def make_prompt(
@@ -308,7 +260,7 @@ def compile_constraint(
         return None
     flag += _file_of(options, flag)
     begin = time.perf_counter()
-    with _blame(flag), _grammar_errors(flag):
+    with blame(flag), _grammar_errors(flag):
         stop = stop_for(options, family, model)
         compiled = grammar.compile_grammar(prepared, grammar.build_tokens(model.vocabulary, stop))
     if not options.quiet:
@@ -352,7 +304,7 @@ def make_context(
             + ("shorten it" if size >= trained else f"raise --ctx (the model has {trained})"),
         )
     try:
-        with _blame(f"'{options.model}'"):
+        with blame(f"'{options.model}'"):
             context = Context(
                 model,
                 n_ctx=size,
@@ -375,7 +327,7 @@ def answer_limit(gen: int | None) -> int:
 @contextlib.contextmanager
 def blame_first_forward(options: Options) -> Iterator[None]:
     """A crash within the block is the model file's fault: its graph was never computed before."""
-    with _blame(f"'{options.model}'"):
+    with blame(f"'{options.model}'"):
         yield
 
 
@@ -385,7 +337,8 @@ def stop_blaming() -> None:
 
 
 @contextlib.contextmanager
-def _blame(what: str) -> Iterator[None]:
+def blame(what: str) -> Iterator[None]:
+    """A crash within the block is the fault of `what`."""
     BOARD.blame(what)
     try:
         yield

@@ -1,0 +1,62 @@
+"""From the flags of speculation to what drafts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fucina_cli.cli import output
+from fucina_cli.cli.exits import FlagError
+from fucina_cli.cli.options import Options
+from fucina_cli.cli.session import blame
+from fucina_cli.cli.values import TextReader
+from fucina_cli.drafting.automaton import Reference
+from fucina_cli.drafting.cascade import OWN_NAMES
+from fucina_cli.drafting.draft_model import check_draft_model
+from fucina_cli.drafting.speculation import Speculation
+from fucina_cli.llama.context import Context
+from fucina_cli.llama.errors import ModelError
+from fucina_cli.llama.model import Model
+
+
+def read_references(options: Options, reader: TextReader) -> dict[str, str]:
+    """Texts of --spec-ref by the file's name. Raises FlagError."""
+    return {name: reader.file("--spec-ref", name) for name in options.spec_ref or []}
+
+
+def speculation(
+    options: Options, model: Model, context: Context, references: dict[str, str]
+) -> Speculation | None:
+    """What drafts in this run, None when nothing does. Raises FlagError."""
+    if not options.speculates:
+        return None
+    if not model.can_rewind:
+        if not options.quiet:
+            output.warning("--spec: this model's state can't be rewound, so nothing is drafted")
+        return None
+    for name in references:
+        if name in OWN_NAMES:
+            raise FlagError("--spec-ref", f"'{name}' is a name of the sources; write './{name}'")
+    return Speculation(
+        cascade=options.spec or bool(references),
+        references={
+            name: Reference(model.vocabulary.tokenize(text)) for name, text in references.items()
+        },
+        draft_context=_draft_context(options, model, context),
+    )
+
+
+def _draft_context(options: Options, model: Model, context: Context) -> Context | None:
+    if options.draft_model is None:
+        return None
+    flag = f"--draft-model ('{options.draft_model}')"
+    try:
+        with blame(flag):
+            draft = Model(
+                Path(options.draft_model),
+                exact=options.exact,
+                gpu_layers=-1 if options.gpu_layers is None else options.gpu_layers,
+            )
+            check_draft_model(model, draft)
+            return Context(draft, n_ctx=context.n_ctx, threads=options.threads)
+    except ModelError as error:
+        raise FlagError(flag, str(error)) from None

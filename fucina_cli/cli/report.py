@@ -1,0 +1,122 @@
+"""What an answer took: the JSON record, and the lines for stderr."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fucina_cli.cli import output
+from fucina_cli.cli.session import Compiled
+from fucina_cli.constraint.validation import Verdict
+from fucina_cli.conversation import Answer
+from fucina_cli.drafting.speculation import Speculation
+from fucina_cli.llama.exactness import Exactness
+from fucina_cli.sampling.config import SamplingConfig
+
+
+def record(
+    answer: Answer,
+    sampling: SamplingConfig,
+    compiled: Compiled | None,
+    verdict: Verdict,
+    load_s: float,
+    exactness: Exactness | None,
+    speculation: Speculation | None,
+) -> dict[str, Any]:
+    """The record of `--json`: plain JSON values, times in seconds (masks in microseconds)."""
+    counts, constraint = answer.counts, answer.constraint
+    committed = counts.committed
+    return {
+        "text": answer.text,
+        "thinking": answer.thinking or None,
+        "tokens": answer.tokens,
+        "stop_reason": answer.stop_reason,
+        "prompt_tokens": answer.prompt_tokens,
+        "seed": sampling.seed,
+        "sampling": {k: v for k, v in sampling.as_dict().items() if k != "seed"},
+        "timing": {
+            "load_s": _rounded(load_s),
+            "compile_s": _rounded(compiled.seconds) if compiled else None,
+            "prefill_s": _rounded(answer.prefill_s),
+            "decode_s": _rounded(answer.decode_s),
+            "first_token_s": _rounded(answer.first_token_s),
+            "tokens_per_s": _rate(committed, answer),
+        },
+        "constraint": None
+        if compiled is None or constraint is None
+        else {
+            "kind": compiled.grammar.source.kind,
+            "complete": constraint.complete,
+            "valid": verdict.valid,
+            "errors": list(verdict.errors),
+            "mask_us_p50": _quantile(constraint.mask_seconds, 0.50),
+            "mask_us_p99": _quantile(constraint.mask_seconds, 0.99),
+        },
+        "decode": {
+            "forwards": counts.forwards,
+            "committed": committed,
+            "forced": counts.forced,
+            "drafted": counts.drafted,
+            "accepted": counts.accepted,
+            "tokens_per_forward": _rounded(committed / counts.forwards)
+            if counts.forwards
+            else None,
+            **_drafting(answer, speculation),
+        },
+        "exact": exactness.exact if exactness else None,
+    }
+
+
+def _drafting(answer: Answer, speculation: Speculation | None) -> dict[str, Any]:
+    """What drafts came to, by source, and what the gate thinks."""
+    sources: dict[str, dict[str, int]] = {
+        name: {"drafted": drafted, "accepted": accepted}
+        for name, (drafted, accepted) in answer.sources.items()
+    }
+    if speculation is not None and speculation.draft_context is not None:
+        sources.setdefault("draft model", {})["masked"] = speculation.masked
+    return {"sources": sources, "gate": speculation.gate.state() if speculation else None}
+
+
+def tell_drafting(answer: Answer, speculation: Speculation) -> None:
+    """One line on stderr: what drafting came to."""
+    counts, gate = answer.counts, speculation.gate.state()
+    rate = counts.committed / counts.forwards if counts.forwards else 0.0
+    sources = [f"{name} {a}/{d}" for name, (d, a) in answer.sources.items() if d]
+    on = [name for name, kind in gate["kinds"].items() if kind["on"]]
+    output.note(
+        f"{counts.forwards} forwards, {rate:.2f} tokens per forward; {counts.forced} forced; "
+        f"accepted/drafted: {', '.join(sources) or 'none'}; gate on: {', '.join(on) or 'nothing'}"
+    )
+
+
+def tell_timing(answer: Answer, load_s: float, compiled: Compiled | None) -> None:
+    """One line on stderr: where the time went."""
+    counts = answer.counts
+    rate = _rate(counts.committed, answer)
+    output.note(
+        f"load {load_s:.3f} s, "
+        + (f"compile {compiled.seconds:.3f} s, " if compiled else "")
+        + f"prefill {answer.prefill_s:.3f} s ({answer.prompt_tokens} tokens), "
+        f"decode {answer.decode_s:.3f} s ({counts.committed} tokens"
+        + (f", {rate:.1f} tokens/s" if rate else "")
+        + f", {counts.forwards} forwards, {counts.forced} forced)"
+    )
+
+
+def _rate(committed: int, answer: Answer) -> float | None:
+    """Tokens per second after the first forward, which belongs to the prefill."""
+    if committed < 2 or answer.decode_s <= 0:
+        return None
+    return _rounded((committed - 1) / answer.decode_s)
+
+
+def _quantile(seconds: list[float], share: float) -> float | None:
+    """A quantile in microseconds."""
+    if not seconds:
+        return None
+    ordered = sorted(seconds)
+    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1e6, 1)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)

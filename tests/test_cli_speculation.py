@@ -1,0 +1,107 @@
+"""Speculation on the command line: the same record, what it reports, what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import ggufs
+import pytest
+from command_line import Result, RunHere, run_here
+
+__all__ = ["run_here"]  # a fixture
+
+PROMPT = "one two three one two three one two three one two"
+SCHEMA = '{"type":"array","items":{"enum":["one","two"]},"minItems":3,"maxItems":3}'
+
+
+@pytest.fixture
+def cli(run_here: RunHere) -> RunHere:
+    """Run a command in this process on one thread: a tiny model gains nothing from more."""
+    return lambda *arguments, **rest: run_here(*arguments, "--threads", "1", **rest)
+
+
+def record(result: Result) -> dict[str, Any]:
+    assert result.code == 0, result.err
+    parsed = json.loads(result.out)
+    assert isinstance(parsed, dict)
+    return parsed
+
+
+@pytest.mark.parametrize("constraint", [[], ["--json-schema", SCHEMA]])
+@pytest.mark.parametrize("sampling", [["--greedy"], ["--temp", "0.9", "--seed", "5"]])
+def test_every_speed_flag_gives_the_same_answer(
+    llama_path: Path, tmp_path: Path, cli: RunHere, constraint: list[str], sampling: list[str]
+) -> None:
+    reference = tmp_path / "reference.txt"
+    reference.write_text('["one","two","one"] ' * 4)
+    base = [llama_path, "--prompt", PROMPT, "--gen", "30", "--json", *constraint, *sampling]
+    plain = record(cli(*base, *(["--no-forced-spans"] if constraint else [])))
+    assert (plain["decode"]["drafted"], plain["decode"]["sources"]) == (0, {})
+    assert plain["decode"]["gate"] is None
+    for speed in (
+        [],
+        ["--spec"],
+        ["--spec-ref", reference],
+        ["--draft-model", llama_path],
+        ["--spec", "--draft-model", llama_path],
+    ):
+        other = record(cli(*base, *speed))
+        for key in ("text", "tokens", "stop_reason", "seed", "constraint"):
+            if key == "constraint" and constraint:
+                assert other[key]["valid"] is plain[key]["valid"] is True
+            else:
+                assert other[key] == plain[key], (key, speed)
+        sources = other["decode"]["sources"]
+        for count in ("drafted", "accepted"):
+            assert sum(s[count] for s in sources.values()) == other["decode"][count]
+        assert (other["decode"]["gate"] is not None) == bool(speed)
+        if "--draft-model" in speed:
+            assert set(sources["draft model"]) == {"drafted", "accepted", "masked"}
+        if "--spec-ref" in speed:
+            assert str(reference) in sources
+
+
+def test_a_line_on_stderr_sums_up_unless_quiet(llama_path: Path, cli: RunHere) -> None:
+    base = [llama_path, "--prompt", PROMPT, "--gen", "20", "--spec"]
+    loud, quiet = cli(*base), cli(*base, "--quiet")
+    assert loud.out == quiet.out
+    assert quiet.err == ""
+    assert loud.err.startswith("note: ")
+    assert loud.err.count("\n") == 1
+    for word in ("forwards", "tokens per forward", "forced", "accepted/drafted", "gate on"):
+        assert word in loud.err
+
+
+def test_a_draft_model_must_have_the_same_vocabulary(
+    llama_path: Path, spm_path: Path, tmp_path: Path, cli: RunHere
+) -> None:
+    base = [llama_path, "--prompt", PROMPT, "--gen", "4"]
+    cli(*base, "--draft-model", spm_path).refused("--draft-model", str(spm_path), "vocabular")
+    cli(*base, "--draft-model", tmp_path / "none.gguf").refused("--draft-model", "no such file")
+    smaller = ggufs.build_llama(tmp_path / "small.gguf", seed=9)
+    assert cli(*base, "--draft-model", smaller).out == cli(*base).out
+
+
+def test_references_must_be_readable_text(llama_path: Path, tmp_path: Path, cli: RunHere) -> None:
+    base = [llama_path, "--prompt", PROMPT, "--gen", "4"]
+    cli(*base, "--spec-ref", tmp_path / "none.txt").refused("--spec-ref", "none.txt")
+    binary = tmp_path / "b"
+    binary.write_bytes(b"\xff\xfe\x00")
+    cli(*base, "--spec-ref", binary).refused("--spec-ref", "UTF-8")
+    empty = tmp_path / "empty.txt"
+    empty.write_text("")
+    assert cli(*base, "--spec-ref", empty, "--quiet").out == cli(*base).out
+
+
+@pytest.mark.parametrize("mode", [["--info"], ["--gen", "0"], ["--logits-out", "x"]])
+def test_looking_modes_refuse_to_be_sped_up(
+    llama_path: Path, cli: RunHere, mode: list[str]
+) -> None:
+    prompt = [] if mode == ["--info"] else ["--prompt", "hi"]
+    cli(llama_path, *prompt, *mode, "--spec").refused("--spec", "speeds nothing up")
+
+
+def test_no_forced_spans_needs_a_constraint(llama_path: Path, cli: RunHere) -> None:
+    cli(llama_path, "--prompt", "hi", "--no-forced-spans").refused("--no-forced-spans")
