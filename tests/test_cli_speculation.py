@@ -105,3 +105,31 @@ def test_looking_modes_refuse_to_be_sped_up(
 
 def test_no_forced_spans_needs_a_constraint(llama_path: Path, cli: RunHere) -> None:
     cli(llama_path, "--prompt", "hi", "--no-forced-spans").refused("--no-forced-spans")
+
+
+@pytest.mark.parametrize("name", ["history", "recycling", "forced", "boundary", "draft model"])
+def test_a_reference_can_not_take_the_name_of_a_source(
+    llama_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: RunHere, name: str
+) -> None:
+    (tmp_path / name).write_text(PROMPT)
+    monkeypatch.chdir(tmp_path)
+    base = [llama_path, "--prompt", PROMPT, "--gen", "9", "--json"]
+    cli(*base, "--spec-ref", name).refused("--spec-ref", f"'./{name}'")
+    parsed = record(cli(*base, "--spec-ref", f"./{name}"))
+    assert f"./{name}" in parsed["decode"]["sources"]
+
+
+def test_a_grammar_near_the_engines_limits_decodes_the_same_with_a_draft_model(
+    llama_path: Path, cli: RunHere
+) -> None:
+    hard = "|".join(f"(.*{c}.{{{n}}}[{d}])" for c, n, d in HARD)
+    flags = ["--lark", f"start: A\nA: /({hard}){{3}}/", "--greedy", "--gen", "400", "--json"]
+    flags += [f"--logit-bias={token}=6" for token in "ab(x,"] + ["--logit-bias=<|im_end|>=-8"]
+    base = [llama_path, "--prompt", "abab(aab", *flags]
+    plain, drafted = cli(*base, "--no-forced-spans"), cli(*base, "--draft-model", llama_path)
+    assert plain.code == drafted.code
+    assert json.loads(plain.out)["tokens"] == json.loads(drafted.out)["tokens"]
+
+
+#: Alternatives that each remember where they began, so that a lexer needs very many states.
+HARD = [("a", 50, "b"), ("b", 60, "a"), ("x", 70, "c"), ("[a-m]", 80, "n-z"), ("[ao(]", 90, "^a")]

@@ -16,6 +16,7 @@ from fucina_cli.decoding.prefill import last_logits
 from fucina_cli.decoding.stream import Stream
 from fucina_cli.drafting.source import DraftSource
 from fucina_cli.llama.context import Row
+from fucina_cli.llama.model import Model
 from fucina_cli.sampling import (
     LogitBias,
     ProcessorChain,
@@ -268,3 +269,58 @@ def test_a_prompt_longer_than_one_batch_is_forwarded_in_chunks(llama: Bench) -> 
     assert a.counts.forwards == 2 + 3
     row = last_logits(llama.context, llama.prompt(prompt))
     assert a.reply_tokens[0] == int(row.argmax())
+
+
+def test_an_interrupt_in_the_middle_of_a_long_prompt_leaves_the_cache_as_counted(
+    llama: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompt = "abc 123 " * 90
+    whole = llama.stream(GREEDY, None, prompt=prompt, limit=4)
+    llama.run(whole)
+    broken = llama.stream(GREEDY, None, prompt=prompt, limit=4)
+    decode = llama.context.decode
+
+    def interrupted(rows: Sequence[Row]) -> None:
+        decode(rows)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(llama.context, "decode", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            llama.run(broken)
+    llama.run(broken)
+    assert broken.reply_tokens == whole.reply_tokens
+
+
+def test_a_recurrent_model_reports_the_error_that_happened(
+    llama: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Failing(LogitBias):
+        def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
+            raise RuntimeError("boom")
+
+    def never(stream: int, length: int) -> None:
+        raise AssertionError("a recurrent cache can't be truncated")
+
+    monkeypatch.setattr(Model, "can_rewind", False)
+    monkeypatch.setattr(llama.context, "truncate", never)
+    with pytest.raises(RuntimeError, match="boom"):
+        llama.run(llama.stream(GREEDY, Failing({}, llama.model.n_vocab)))
+
+
+def test_a_draft_whose_verification_fails_is_in_no_account(llama: Bench) -> None:
+    class Failing(LogitBias):
+        calls = 0
+
+        def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
+            Failing.calls += 1
+            if Failing.calls == 3:
+                raise RuntimeError("boom")
+
+    plain = llama.stream(GREEDY, None, limit=20)
+    llama.run(plain)
+    source = Script(plain.prompt_length, plain.reply_tokens, lambda at, token: token)
+    broken = llama.stream(GREEDY, Failing({}, llama.model.n_vocab), limit=20, source=source)
+    with pytest.raises(RuntimeError, match="boom"):
+        llama.run(broken)
+    assert (broken.counts.drafted, broken.counts.accepted, source.observed) == (0, 0, [])

@@ -49,6 +49,7 @@ def run(family: Family, options: Options) -> int:
     stop_ids, stop_texts = session.stops(texts, model)
     biases = session.logit_biases(options, model)
     context = session.make_context(options, model, prompt, gen=options.gen)
+    made_by = drafting.speculation(options, model, context, references)
     load_s = watch.lap()
     compiled = session.compile_constraint(options, family, model, prepared)
     request = Request(
@@ -59,7 +60,7 @@ def run(family: Family, options: Options) -> int:
         processors=biases,
         forbidden_while_thinking=_turn_ends(options, family, model, compiled, thinks),
         forced_spans=options.forced_spans,
-        speculation=drafting.speculation(options, model, context, references),
+        speculation=made_by,
     )
     exactness = None
     with session.blame_first_forward(options):
@@ -67,7 +68,6 @@ def run(family: Family, options: Options) -> int:
             exactness = probe(context)
     answer, verdict, sampling = _answer(options, context, prompt, request, compiled)
     if options.json:
-        made_by = request.speculation
         output.record(
             report.record(answer, sampling, compiled, verdict, load_s, exactness, made_by)
         )
@@ -75,8 +75,8 @@ def run(family: Family, options: Options) -> int:
         output.answer("\n")
     if tokens_out is not None:
         _write_ids(tokens_out, answer.tokens)
-    if request.speculation is not None and not options.quiet:
-        report.tell_drafting(answer, request.speculation)
+    if made_by is not None and not options.quiet:
+        report.tell_drafting(answer, made_by)
     if options.verbose:
         report.tell_timing(answer, load_s, compiled)
     return _exit_code(options, context, answer, compiled, verdict)

@@ -17,9 +17,21 @@ from fucina_cli.llama.context import Context
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
 
+#: Tokens of one reference: some 250 bytes of memory each at worst, and 5 microseconds.
+_MOST_TOKENS = 2_000_000
+
 
 def read_references(options: Options, reader: TextReader) -> dict[str, str]:
     """Texts of --spec-ref by the file's name. Raises FlagError."""
+    for flag, names in (
+        ("--spec-ref", options.spec_ref or []),
+        ("--draft-model", [options.draft_model] if options.draft_model is not None else []),
+    ):
+        if "" in names:
+            raise FlagError(flag, "the path is empty; give a file")
+    for name in options.spec_ref or []:
+        if name in OWN_NAMES:
+            raise FlagError("--spec-ref", f"'{name}' is a name of the sources; write './{name}'")
     return {name: reader.file("--spec-ref", name) for name in options.spec_ref or []}
 
 
@@ -27,22 +39,29 @@ def speculation(
     options: Options, model: Model, context: Context, references: dict[str, str]
 ) -> Speculation | None:
     """What drafts in this run, None when nothing does. Raises FlagError."""
-    if not options.speculates:
+    flag = options.speculation_flag
+    if flag is None:
         return None
+    draft_context = _draft_context(options, model, context)
     if not model.can_rewind:
         if not options.quiet:
-            output.warning("--spec: this model's state can't be rewound, so nothing is drafted")
+            output.warning(f"{flag}: this model's state can't be rewound, so nothing is drafted")
         return None
-    for name in references:
-        if name in OWN_NAMES:
-            raise FlagError("--spec-ref", f"'{name}' is a name of the sources; write './{name}'")
     return Speculation(
         cascade=options.spec or bool(references),
-        references={
-            name: Reference(model.vocabulary.tokenize(text)) for name, text in references.items()
-        },
-        draft_context=_draft_context(options, model, context),
+        references={name: _index(model, name, text) for name, text in references.items()},
+        draft_context=draft_context,
     )
+
+
+def _index(model: Model, name: str, text: str) -> Reference:
+    tokens = model.vocabulary.tokenize(text)
+    if len(tokens) > _MOST_TOKENS:
+        raise FlagError(
+            "--spec-ref",
+            f"'{name}' has {len(tokens)} tokens, {_MOST_TOKENS} can be indexed; give a part of it",
+        )
+    return Reference(tokens)
 
 
 def _draft_context(options: Options, model: Model, context: Context) -> Context | None:

@@ -109,9 +109,8 @@ class Options:
             raise FlagError(f"{mode} and {self.prompt_flag}", "can't be given together")
         if mode in ("--logits-out", "--compare-logits") and not self.prompt_flag:
             raise FlagError(mode, "needs a prompt: --chat, --prompt or TOKEN_IDS")
-        if mode and self.speculates:
-            flag = next(f for f, given in self._speculation.items() if given)
-            raise FlagError(flag, f"speeds nothing up: {mode} writes no answer")
+        if mode and self.speculation_flag:
+            raise FlagError(self.speculation_flag, f"speeds nothing up: {mode} writes no answer")
         if not self.forced_spans and not self.constraint_flag:
             raise FlagError("--no-forced-spans", "needs a constraint: only a grammar forces tokens")
         if self.json_whitespace and self.json_schema is None:
@@ -124,17 +123,14 @@ class Options:
             raise FlagError("--quiet", "contradicts --verbose; give one of them")
 
     @property
-    def speculates(self) -> bool:
-        """Whether tokens are drafted."""
-        return any(self._speculation.values())
-
-    @property
-    def _speculation(self) -> dict[str, bool]:
-        return {
+    def speculation_flag(self) -> str | None:
+        """Name of the first flag that asks for drafts, None when none does."""
+        flags = {
             "--spec": self.spec,
             "--spec-ref": bool(self.spec_ref),
             "--draft-model": self.draft_model is not None,
         }
+        return next((flag for flag, given in flags.items() if given), None)
 
     @property
     def _look_only(self) -> str | None:

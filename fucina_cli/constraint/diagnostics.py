@@ -9,7 +9,7 @@ def one_line(message: str) -> str:
     """An engine diagnostic on one line: its sentence, without drawings, states and stacks."""
     if "NoExtensionBias" in message:
         return "the grammar is unsatisfiable: it allows no answer at all"
-    message = re.split(r"<(?:state|backtrace|grammar|warnings)>", message)[0]
+    message = re.split(r"<(?:state|backtrace|grammar|warnings|non-verbose)\b", message)[0]
     parse_error = re.search(r"regex parse error:.*?^error: (.+?)$", message, re.DOTALL | re.M)
     if parse_error:
         return f"not a regular expression: {parse_error.group(1).strip()}"

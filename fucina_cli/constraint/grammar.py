@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from llguidance._lib import LLMatcher, LLTokenizer
+from llguidance._lib import LLMatcher, LLParserLimits, LLTokenizer
 from numpy.typing import NDArray
 
 from fucina_cli.constraint.constraint import Constraint
@@ -32,6 +32,12 @@ _RELAXATIONS: tuple[tuple[dict[str, bool], str], ...] = (
         "keywords beyond the grammar engine are not enforced while decoding; "
         "the answer is validated afterwards",
     ),
+)
+#: Fifty times what the engine would spend on a step, and four times the states it would keep:
+#: copies of a matcher share their lexer and its budget, so that look-aheads of drafts draw on it
+#: too. It has to be so large that no grammar which decodes alone fails for being looked ahead of.
+_LIMITS = LLParserLimits(
+    step_lexer_fuel=10_000_000, max_lexer_states=1_000_000, verbose_errors=False
 )
 _STRICT = {"coerce_one_of": False, "lenient": False}
 
@@ -127,7 +133,7 @@ class Grammar:
 
 def compile_grammar(prepared: Prepared, tokens: Tokens) -> Grammar:
     """Compile for a vocabulary. Raises GrammarError, also for a grammar without any answer."""
-    matcher = LLMatcher(tokens.engine, prepared.engine_text, log_level=0)
+    matcher = LLMatcher(tokens.engine, prepared.engine_text, log_level=0, limits=_LIMITS)
     if matcher.is_error():
         raise GrammarError(one_line(matcher.get_error()))
     initial = Constraint(matcher, tokens.n_vocab, tokens.stop_token, tokens.ordinary)

@@ -84,8 +84,14 @@ def step(context: Context, streams: Sequence[Stream], *, gate: Gate | None = Non
                 # One token is always left to forward, also after an error: it brings the logits.
                 stream.cached = min(stream.cached, len(stream.tokens) - 1)
             if part.end > stream.cached:
-                context.truncate(stream.slot, stream.cached)
+                _forget(context, stream)
     return True
+
+
+def _forget(context: Context, stream: Stream) -> None:
+    """Take what is not accepted out of the cache; a recurrent state can't, and never has drafts."""
+    if context.model.can_rewind:
+        context.truncate(stream.slot, stream.cached)
 
 
 def _plan(context: Context, stream: Stream, rows: list[Row], gate: Gate | None) -> _Part:
@@ -93,7 +99,11 @@ def _plan(context: Context, stream: Stream, rows: list[Row], gate: Gate | None) 
     tokens, slot = stream.tokens, stream.slot
     while len(tokens) - stream.cached > context.batch_rows - len(rows):
         end = min(stream.cached + context.batch_rows, len(tokens) - 1)
-        context.decode([Row(tokens[i], i, slot, False) for i in range(stream.cached, end)])
+        try:
+            context.decode([Row(tokens[i], i, slot, False) for i in range(stream.cached, end)])
+        except BaseException:  # Ctrl-C too
+            _forget(context, stream)
+            raise
         stream.cached = end
         stream.counts.forwards += 1
     prompt = stream.cached < stream.prompt_length
@@ -103,7 +113,6 @@ def _plan(context: Context, stream: Stream, rows: list[Row], gate: Gate | None) 
     draft = _draft(context, stream, rows, gate)
     rows.extend(Row(token, last + 1 + i, slot, True) for i, token in enumerate(draft.tokens))
     stream.counts.forwards += 1
-    stream.counts.drafted += len(draft.tokens)
     return _Part(stream, draft, first_logits, last + 1 + len(draft.tokens), prompt)
 
 
@@ -156,6 +165,8 @@ def _verify(context: Context, part: _Part, gate: Gate | None) -> None:
             break
         stream.cached += 1
         held += 1
+    # All accounts are settled together: an interrupt before leaves this draft out of all of them.
+    stream.counts.drafted += len(draft.tokens)
     stream.counts.accepted += held
     if stream.source is not None:
         stream.source.observe(stream.tokens[before:])

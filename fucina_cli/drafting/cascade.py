@@ -9,8 +9,8 @@ from fucina_cli.drafting.recycling import WIDTH, RecyclingMatrix
 from fucina_cli.drafting.source import Counters, Outlook, accepted
 from fucina_cli.drafting.window import Window
 
-#: Names of the sources that need no document.
-OWN_NAMES = frozenset({"history", "recycling"})
+#: Names of all sources that are no document.
+OWN_NAMES = frozenset({"history", "recycling", "forced", "boundary", "draft model"})
 _SHORTEST_MATCH = 2
 _TOKENS_PER_MATCHED = 2  # how far a match is trusted
 _SEAM = 8  # tokens compared to see whether a context goes on where the last one ended

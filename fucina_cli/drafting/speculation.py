@@ -32,12 +32,12 @@ class Speculation:
     references: Mapping[str, Reference] = field(default_factory=dict)
     draft_context: Context | None = None
     gate: Gate = field(default_factory=Gate)
-    _models: list[DraftModelSource] = field(default_factory=list, repr=False)
+    _models: dict[int, DraftModelSource] = field(default_factory=dict, repr=False)
 
     @property
     def masked(self) -> int:
-        """Proposals of the draft model, over all streams, that the grammar's mask changed."""
-        return sum(model.masked for model in self._models)
+        """Proposals of the draft model that the mask changed, of each slot's last source."""
+        return sum(model.masked for model in self._models.values())
 
     def source(
         self, processor: LogitProcessor | None, vocabulary: Vocabulary, *, slot: int = 0
@@ -71,5 +71,5 @@ class Speculation:
             is_end=vocabulary.is_end,
             slot=slot,
         )
-        self._models.append(model)
+        self._models[slot] = model
         return model if cascade is None else Either(cascade, model)
