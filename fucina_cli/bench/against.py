@@ -30,6 +30,8 @@ from fucina_cli.prompts import stop_token, text_prompt
 from fucina_cli.sampling.config import SamplingConfig
 
 _TOKENS = 160
+#: Llama's own grammar dies of a segmentation fault on a pattern with \\d, so not all cases.
+_NAMES = ("triage", "tool call", "city", "order", "review")
 
 
 def main() -> None:
@@ -48,7 +50,8 @@ def main() -> None:
     context = Context(model, n_ctx=512)
     other = _llama(arguments.model)
     results = {}
-    for name, (prompt, schema) in CASES.items():
+    for name in _NAMES:
+        prompt, schema = CASES[name]
         text = json.dumps(schema)
         compiled = grammar.compile_grammar(grammar.prepare(source.json_schema(text)), tokens)
         theirs = _their_grammar(text)
