@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from fucina_cli.constraint.constraint import Constraint
 from fucina_cli.constraint.deferred import AfterThinking
@@ -13,12 +13,14 @@ from fucina_cli.decoding.reply import OnText, Reply
 from fucina_cli.decoding.step import step
 from fucina_cli.decoding.stream import Counts, StopReason, Stream
 from fucina_cli.drafting.source import Counters, Counting
-from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.llama.context import Context
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling.config import SamplingConfig
 from fucina_cli.sampling.processor import LogitProcessor, ProcessorChain
 from fucina_cli.sampling.sampler import Sampler
+
+if TYPE_CHECKING:  # whoever speculates has it loaded; others save its 10 ms
+    from fucina_cli.drafting.speculation import Speculation
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fucina_cli import conversation
-from fucina_cli.cli import drafting, exits, output, report, session
+from fucina_cli.cli import exits, output, report, session
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.options import Options
 from fucina_cli.cli.session import Compiled
@@ -34,7 +34,11 @@ def run(family: Family, options: Options) -> int:
     """Answer the prompt: text as it is produced, or one JSON record; the exit code."""
     reader = TextReader()
     texts = session.read_texts(options, reader)
-    references = drafting.read_references(options, reader)
+    speculate = None
+    if options.speculation_flag:
+        from fucina_cli.cli import drafting  # 10 ms that only drafts pay
+
+        speculate = drafting.prepare(options, reader)
     prepared = session.prepare_grammar(options, texts.source)
     if options.prompt_flag is None:
         raise FlagError("MODEL", "nothing to do; give --chat, --prompt, TOKEN_IDS or --info")
@@ -49,7 +53,7 @@ def run(family: Family, options: Options) -> int:
     stop_ids, stop_texts = session.stops(texts, model)
     biases = session.logit_biases(options, model)
     context = session.make_context(options, model, prompt, gen=options.gen)
-    made_by = drafting.speculation(options, model, context, references)
+    made_by = speculate(model, context) if speculate else None
     load_s = watch.lap()
     compiled = session.compile_constraint(options, family, model, prepared)
     request = Request(

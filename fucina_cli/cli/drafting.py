@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from fucina_cli.cli import output
@@ -21,8 +22,11 @@ from fucina_cli.llama.model import Model
 _MOST_TOKENS = 2_000_000
 
 
-def read_references(options: Options, reader: TextReader) -> dict[str, str]:
-    """Texts of --spec-ref by the file's name. Raises FlagError."""
+def prepare(options: Options, reader: TextReader) -> Callable[[Model, Context], Speculation | None]:
+    """Check the flags and read their files; the result makes what drafts, None for nothing.
+
+    Both raise FlagError.
+    """
     for flag, names in (
         ("--spec-ref", options.spec_ref or []),
         ("--draft-model", [options.draft_model] if options.draft_model is not None else []),
@@ -32,19 +36,17 @@ def read_references(options: Options, reader: TextReader) -> dict[str, str]:
     for name in options.spec_ref or []:
         if name in OWN_NAMES:
             raise FlagError("--spec-ref", f"'{name}' is a name of the sources; write './{name}'")
-    return {name: reader.file("--spec-ref", name) for name in options.spec_ref or []}
+    references = {name: reader.file("--spec-ref", name) for name in options.spec_ref or []}
+    return lambda model, context: _speculation(options, model, context, references)
 
 
-def speculation(
+def _speculation(
     options: Options, model: Model, context: Context, references: dict[str, str]
 ) -> Speculation | None:
-    """What drafts in this run, None when nothing does. Raises FlagError."""
-    flag = options.speculation_flag
-    if flag is None:
-        return None
     draft_context = _draft_context(options, model, context)
     if not model.can_rewind:
         if not options.quiet:
+            flag = options.speculation_flag
             output.warning(f"{flag}: this model's state can't be rewound, so nothing is drafted")
         return None
     return Speculation(

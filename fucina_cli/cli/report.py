@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fucina_cli.cli import output
 from fucina_cli.cli.session import Compiled
 from fucina_cli.constraint.validation import Verdict
 from fucina_cli.conversation import Answer
-from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.llama.exactness import Exactness
 from fucina_cli.sampling.config import SamplingConfig
+
+if TYPE_CHECKING:
+    from fucina_cli.drafting.speculation import Speculation
 
 
 def record(

@@ -17,12 +17,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fucina_cli.decoding.stream import Stream
-from fucina_cli.drafting.gate import Gate
 from fucina_cli.drafting.source import UNKNOWN, LearnsTopK, Outlook
 from fucina_cli.llama.context import Context, Row
 from fucina_cli.sampling.topk import top_order
+
+if TYPE_CHECKING:
+    from fucina_cli.drafting.gate import Gate
 
 #: Most tokens of a draft that are verified at once.
 DRAFT_LIMIT = 24
