@@ -44,6 +44,19 @@ class Script(DraftSource):
         assert length >= 0
 
 
+class Failing(LogitBias):
+    """A processor that raises at its n-th row."""
+
+    def __init__(self, n_vocab: int, *, at: int) -> None:
+        super().__init__({}, n_vocab)
+        self._left = at
+
+    def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
+        self._left -= 1
+        if self._left == 0:
+            raise RuntimeError("boom")
+
+
 SPOILERS: dict[str, Callable[[int, int], int]] = {
     "perfect": lambda at, token: token,
     "garbage": lambda at, token: (at * 7919 + 13) % 600,
@@ -171,18 +184,10 @@ def test_a_draft_never_passes_the_end_of_a_turn_or_the_budget(llama: Bench) -> N
 def test_the_cache_is_truncated_to_what_was_accepted_also_when_sampling_fails(
     llama: Bench,
 ) -> None:
-    class Failing(LogitBias):
-        calls = 0
-
-        def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
-            Failing.calls += 1
-            if Failing.calls == 5:
-                raise RuntimeError("boom")
-
     plain = llama.stream(GREEDY, None, limit=20)
     llama.run(plain)
     source = Script(plain.prompt_length, plain.reply_tokens, lambda at, token: token)
-    broken = llama.stream(GREEDY, Failing({}, llama.model.n_vocab), limit=20, source=source)
+    broken = llama.stream(GREEDY, Failing(llama.model.n_vocab, at=5), limit=20, source=source)
     with pytest.raises(RuntimeError, match="boom"):
         llama.run(broken)
     assert 0 < len(broken.reply_tokens) < 20
@@ -295,32 +300,20 @@ def test_an_interrupt_in_the_middle_of_a_long_prompt_leaves_the_cache_as_counted
 def test_a_recurrent_model_reports_the_error_that_happened(
     llama: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Failing(LogitBias):
-        def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
-            raise RuntimeError("boom")
-
     def never(stream: int, length: int) -> None:
         raise AssertionError("a recurrent cache can't be truncated")
 
     monkeypatch.setattr(Model, "can_rewind", False)
     monkeypatch.setattr(llama.context, "truncate", never)
     with pytest.raises(RuntimeError, match="boom"):
-        llama.run(llama.stream(GREEDY, Failing({}, llama.model.n_vocab)))
+        llama.run(llama.stream(GREEDY, Failing(llama.model.n_vocab, at=1)))
 
 
 def test_a_draft_whose_verification_fails_is_in_no_account(llama: Bench) -> None:
-    class Failing(LogitBias):
-        calls = 0
-
-        def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
-            Failing.calls += 1
-            if Failing.calls == 3:
-                raise RuntimeError("boom")
-
     plain = llama.stream(GREEDY, None, limit=20)
     llama.run(plain)
     source = Script(plain.prompt_length, plain.reply_tokens, lambda at, token: token)
-    broken = llama.stream(GREEDY, Failing({}, llama.model.n_vocab), limit=20, source=source)
+    broken = llama.stream(GREEDY, Failing(llama.model.n_vocab, at=3), limit=20, source=source)
     with pytest.raises(RuntimeError, match="boom"):
         llama.run(broken)
     assert (broken.counts.drafted, broken.counts.accepted, source.observed) == (0, 0, [])
