@@ -17,6 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from fucina_cli.bench.documents import LEASE, MINUTES, NOTES
 from fucina_cli.constraint import grammar, source
 from fucina_cli.conversation import Answer, Request, generate
 from fucina_cli.drafting.speculation import Speculation
@@ -26,23 +27,6 @@ from fucina_cli.llama.model import Model
 from fucina_cli.prompts import stop_token, text_prompt
 from fucina_cli.sampling.config import SamplingConfig
 
-DOCUMENT = """Minutes of the works meeting, Tuesday 14 October 2025, held in the old foundry hall.
-Present were Ottavia Brambilla, who chaired, Henrik Solberg for the carpenters, Danuta Wisniewska
-for the electricians and Tobias Anquetil, who wrote these minutes. The meeting was opened at nine.
-Ottavia Brambilla reported that the crane over the north bay will be inspected on 3 November 2025
-by the firm Ruggeri e Figli of Brescia, and that nobody may work below it on that day. Henrik
-Solberg asked that the oak beams for the gallery be stored under a roof, since the rain of last week
-had swollen two of them, and it was agreed that they go to the shed behind the weighing house.
-Danuta Wisniewska presented the plan for the new distribution board: the cables from the transformer
-room are to be laid in the trench along the east wall, the old fuses are to be kept for the museum,
-and the power will be cut on Saturday 25 October from six in the morning until two in the afternoon.
-The budget for lamps was raised from 4,200 to 5,150 euros. Tobias Anquetil reminded everyone that
-the visitors from the technical school in Gothenburg come on 30 October at half past ten, that they
-want to see the pouring of a bell, and that the bell is called Serafina and weighs 312 kilograms.
-The meeting decided that the pouring begins at eleven and that safety glasses are handed out at the
-gate. Nobody objected. The next meeting will be held on Tuesday 11 November 2025 in the same hall.
-"""
-
 _EXAMPLE = """Extract what the text says, word for word, as JSON.
 
 Text: The ferry leaves at seven. The captain is called Sofia Lund. Dogs stay on the lower deck.
@@ -51,36 +35,34 @@ JSON: {"departure":"The ferry leaves at seven.","captain":"The captain is called
 Text: """
 
 _TEXT = {"type": "string", "maxLength": 240}
+
+
+def _texts(*names: str) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": dict.fromkeys(names, _TEXT),
+        "required": list(names),
+        "additionalProperties": False,
+    }
+
+
+def _extraction(document: str) -> str:
+    return f"{_EXAMPLE}{document}\nJSON: "
+
+
 #: Name to (prompt, schema or None for free text, most tokens).
 CASES: dict[str, tuple[str, object, int]] = {
-    "extract": (
-        _EXAMPLE + DOCUMENT + "JSON: ",
-        {
-            "type": "object",
-            "properties": dict.fromkeys(("inspection", "beams", "power", "budget"), _TEXT),
-            "required": ["inspection", "beams", "power", "budget"],
-            "additionalProperties": False,
-        },
-        260,
+    "copy: minutes": (
+        _extraction(MINUTES),
+        _texts("crane", "cables", "budget", "visitors"),
+        240,
     ),
-    "copy fields": (
-        DOCUMENT + "\nThe first sentence, the last sentence and those present, as JSON:\n",
-        {
-            "type": "object",
-            "properties": {
-                "first_sentence": _TEXT,
-                "last_sentence": _TEXT,
-                "present": {
-                    "type": "array",
-                    "items": {"type": "string", "maxLength": 40},
-                    "minItems": 2,
-                    "maxItems": 4,
-                },
-            },
-            "required": ["first_sentence", "last_sentence", "present"],
-            "additionalProperties": False,
-        },
-        260,
+    "copy: lease": (_extraction(LEASE), _texts("rent", "deposit", "keys", "chimney"), 240),
+    "copy: notes": (_extraction(NOTES), _texts("import", "passwords", "search", "default"), 240),
+    "copy: sentences": (
+        MINUTES + "\n\nThe first sentence and the last sentence, as JSON:\n",
+        _texts("first_sentence", "last_sentence"),
+        200,
     ),
     "free: story": ("Once upon a time in a small town by the sea, a clockmaker", None, 160),
     "free: advice": ("Ten short tips for someone who moves to a new city:\n1.", None, 160),
@@ -117,6 +99,7 @@ def main() -> None:
     if arguments.json:
         print(json.dumps({n: {a: arm.seconds for a, arm in r.items()} for n, r in results.items()}))
         return
+    ratios = {name: arms["plain"].median / arms["spec"].median for name, arms in results.items()}
     table = Table(title=f"greedy decode, medians of {arguments.rounds} rounds")
     for heading in ("case", "plain s", "--spec s", "speed-up", "tokens", "forwards", "accepted"):
         table.add_column(heading, justify="left" if heading == "case" else "right")
@@ -127,12 +110,16 @@ def main() -> None:
             name,
             f"{arms['plain'].median:.3f}",
             f"{arms['spec'].median:.3f}",
-            f"{arms['plain'].median / arms['spec'].median:.2f}",
+            f"{ratios[name]:.2f}",
             str(answer.counts.committed),
             str(answer.counts.forwards),
             f"{answer.counts.accepted}/{answer.counts.drafted}",
         )
     Console().print(table)
+    for group in ("copy", "free"):
+        of_group = [ratio for name, ratio in ratios.items() if name.startswith(group)]
+        if of_group:
+            print(f"{group}: {statistics.geometric_mean(of_group):.2f} on average (geometric mean)")
 
 
 def _measure(context: Context, tokens: grammar.Tokens, name: str, rounds: int) -> dict[str, _Arm]:

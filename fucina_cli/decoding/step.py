@@ -145,6 +145,8 @@ def _draft(context: Context, stream: Stream, rows: Sequence[Row], gate: Gate | N
     outlook = stream.forecast.outlook if stream.forecast else UNKNOWN
     if gate is not None and tokens:
         budget = gate.budget(len(tokens), outlook, rows=len(rows), logit_rows=logit_rows)
+        if not budget:
+            stream.shadow.add(outlook, tokens, len(stream.tokens))
         tokens = tokens[:budget]
     if len(tokens) < len(suggested):
         source.truncate_pending(len(tokens))
@@ -174,6 +176,7 @@ def _verify(context: Context, part: _Part, gate: Gate | None) -> None:
     if stream.source is not None:
         stream.source.observe(stream.tokens[before:])
     if gate is not None:
+        stream.shadow.settle(gate, stream.tokens)
         gate.settle(
             len(draft.tokens),
             held,

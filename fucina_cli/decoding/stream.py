@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from fucina_cli.decoding.reply import Reply
+from fucina_cli.drafting.shadow import Shadow
 from fucina_cli.drafting.source import DraftSource, Forecasting, LearnsTopK
 from fucina_cli.sampling.processor import Structured
 from fucina_cli.sampling.sampler import Sampler
@@ -66,6 +67,7 @@ class Stream:
         # isinstance on a protocol looks up every method: once here, not at every step.
         self.structure = processor if isinstance(processor, Structured) else None
         self.forecast = self.source if isinstance(self.source, Forecasting) else None
+        self.shadow = Shadow()
         self.learner = self.source if isinstance(self.source, LearnsTopK) else None
 
     @property

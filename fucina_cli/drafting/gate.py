@@ -16,6 +16,9 @@ _USUAL = 16  # tokens of the drafts that a kind is judged by
 _PRIOR_WEIGHT = 2.0  # drafts that an outlook counts for
 _SURE = 0.995  # no estimate is surer
 _LEAST_RISK = 0.25  # of a draft's cost that must be affordable, however sure it seems
+_DOUBT = 2.0  # failed drafts that are assumed beside those seen where a loss must be affordable
+_NEAR_BEST = 0.95  # the shortest draft that gives this much of the best speed-up is taken
+_WATCHED = 4  # drafts followed without verifying, from which probes teach nothing more
 _MAKING = 5  # timings of making drafts that are kept
 
 
@@ -38,12 +41,12 @@ class GateSettings:
     on: float = 1.1
     off: float = 1.0
     share: float = 0.01
-    grant: float = 0.5
+    grant: float = 0.75
     credit: float = 16.0
     first_wait: int = 8
     longest_wait: int = 256
     probe: int = 4
-    memory: float = 0.8
+    memory: float = 0.9
     refresh: int = 64
 
     def __post_init__(self) -> None:
@@ -75,6 +78,7 @@ class _Kind:
         self.next_held, self.nexts = _PRIOR_WEIGHT * outlook.then, _PRIOR_WEIGHT
         self.on = False
         self.wait, self.probe_at = wait, 0
+        self.watched = 0  # drafts learned from without verifying them
         self.making: deque[float] = deque(maxlen=_MAKING)
         self.best: dict[tuple[int, int, int], _Best] = {}
         self.best_version = -1
@@ -88,18 +92,26 @@ class _Kind:
         return min(self.next_held / self.nexts, _SURE)
 
     @property
+    def doubt(self) -> float:
+        """Probability that a whole draft is lost, pessimistic while little is known."""
+        return 1 - self.first_held / (self.firsts + _DOUBT)
+
+    @property
     def making_seconds(self) -> float:
         """Seconds that a drafted token takes to make."""
         if len(self.making) < 3:
             return min(self.making, default=0.0)
         return median(self.making)
 
-    def settle(self, drafted: int, accepted: int, memory: float) -> None:
-        self.first_held = self.first_held * memory + (accepted > 0)
+    def learn_first(self, held: bool, memory: float) -> None:
+        self.first_held = self.first_held * memory + held
         self.firsts = self.firsts * memory + 1
-        if accepted > 0 and drafted > 1:
-            self.next_held = self.next_held * memory + (accepted - 1)
-            self.nexts = self.nexts * memory + min(accepted, drafted - 1)
+        self.best.clear()
+
+    def learn_next(self, held: int, failed: bool, memory: float) -> None:
+        """`held` tokens after the first held; `failed`: and the one after them did not."""
+        self.next_held = self.next_held * memory + held
+        self.nexts = self.nexts * memory + held + failed
         self.best.clear()
 
 
@@ -120,8 +132,11 @@ class Gate:
     it; beside forced rows, which are paid for anyway, only the added cost counts. It is estimated
     per kind of draft (see Outlook), so that long copies are used while short matches are off.
 
-    A kind is used from a speed-up of `on`, until it is under `off`. One that is off is probed with
-    a few tokens, after 8 steps, then ever more rarely until a probe pays. An account over all
+    A kind is used from a speed-up of `on`, until it is under `off`. What would have become of a
+    draft that was left out is learned all the same where somebody follows it (see Shadow). A kind
+    that is off and not followed is probed with a few tokens, after 8 steps, then ever more rarely
+    until a probe pays; one that is followed only when nothing has told for long what rows cost.
+    Of drafts nearly equally good the shortest is taken: it risks least. An account over all
     kinds holds what drafts gained and lost: once losses reach their allowance (`share` of all
     steps and `grant`), nothing is drafted until it has grown again. So drafting is never much of a
     loss, whatever the text.
@@ -136,6 +151,7 @@ class Gate:
         self._kinds: dict[str, _Kind] = {}
         self._steps = 0
         self._since_plain = 0
+        self._timed = -self.settings.longest_wait  # step of the last forward with drafts
         self._balance = 0.0
         self._probes = 0
 
@@ -162,7 +178,7 @@ class Gate:
         allowance = settings.grant + settings.share * self._steps + self._balance
         wanted = settings.off if kind.on else settings.on
         if best.speedup >= wanted:
-            affordable = allowance / max(1 - kind.first, _LEAST_RISK)
+            affordable = allowance / max(kind.doubt, _LEAST_RISK)
             if best.loss > affordable:
                 best = self._compute(kind, limit, rows, logit_rows, affordable)
             return best.length if best.speedup >= wanted else 0
@@ -170,6 +186,8 @@ class Gate:
             return 0
         if kind.on and self._best(kind, _USUAL, rows, logit_rows).speedup >= wanted:
             return 0  # good, but not for so few tokens
+        if kind.watched >= _WATCHED and self._steps - self._timed < settings.longest_wait:
+            return 0  # how it holds is known, and what it costs too
         probe = self._best(kind, min(limit, settings.probe), rows, logit_rows)
         return probe.length if allowance >= probe.loss else 0
 
@@ -181,6 +199,8 @@ class Gate:
         """
         self.costs.record(rows, logit_rows, seconds)
         self._steps += 1
+        if logit_rows > 1:
+            self._timed = self._steps
         self._since_plain = 0 if rows == 1 else self._since_plain + 1
 
     def settle(
@@ -211,7 +231,9 @@ class Gate:
         self._balance = min(self._balance + gain, settings.credit)
         if seconds > 0:
             kind.making.append(seconds / drafted)
-        kind.settle(drafted, accepted, settings.memory)
+        kind.learn_first(accepted > 0, settings.memory)
+        if accepted > 0 and drafted > 1:
+            kind.learn_next(accepted - 1, accepted < drafted, settings.memory)
         speedup = self._best(kind, longest, rows, logit_rows).speedup
         if speedup >= (settings.off if on else settings.on):
             kind.on, kind.wait = True, settings.first_wait
@@ -222,6 +244,16 @@ class Gate:
             kind.on = False
             kind.probe_at = self._steps + kind.wait
             kind.wait = min(2 * kind.wait, settings.longest_wait)
+
+    def learn_first(self, outlook: Outlook, held: bool) -> None:
+        """Learn whether the first token of a draft that was not verified would have held."""
+        kind = self._kind(outlook)
+        kind.watched += 1
+        kind.learn_first(held, self.settings.memory)
+
+    def learn_next(self, outlook: Outlook, held: int, failed: bool) -> None:
+        """Learn that `held` more tokens of such a draft would have, and whether the next not."""
+        self._kind(outlook).learn_next(held, failed, self.settings.memory)
 
     def state(self) -> dict[str, Any]:
         """For the record: what is on, what is known of costs and kinds; plain JSON values."""
@@ -275,13 +307,13 @@ class Gate:
     ) -> _Best:
         first, then = kind.first, kind.then
         value, base = self._value(logit_rows), self.costs.cost(rows, logit_rows)
-        best = _Best(0, 0.0, 0.0)
+        found: list[_Best] = []
         for length in (*(n for n in _LENGTHS if n < limit), limit):
             loss = self._loss(kind, length, rows, logit_rows)
             if loss > most_loss:
                 break
             held = first * (1 - then**length) / (1 - then)
             speedup = (base + held * value) / (base + loss)
-            if speedup > best.speedup:
-                best = _Best(length, speedup, loss)
-        return best
+            found.append(_Best(length, speedup, loss))
+        enough = _NEAR_BEST * max((best.speedup for best in found), default=0.0)
+        return next((best for best in found if best.speedup >= enough), _Best(0, 0.0, 0.0))

@@ -1,0 +1,65 @@
+"""What became of drafts that nobody verified: lessons for the gate that cost no forward."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fucina_cli.drafting.source import Outlook
+
+if TYPE_CHECKING:  # only whoever speculates needs it loaded
+    from fucina_cli.drafting.gate import Gate
+
+
+@dataclass
+class _Chain:
+    """A draft that has held so far: its next tokens, and where the first of them would stand."""
+
+    outlook: Outlook
+    position: int
+    rest: Sequence[int]
+
+
+class Shadow:
+    """Follows the drafts of one stream that the gate left out, and tells it how they did.
+
+    Plain decoding commits the next tokens anyway; comparing them with what was suggested says how
+    far the draft would have held. Of every draft the first token is counted, and one of each kind
+    is followed to its first wrong token. A step costs about a microsecond.
+    """
+
+    def __init__(self) -> None:
+        self._new: _Chain | None = None  # nothing of it is known yet
+        self._chains: dict[str, _Chain] = {}
+
+    def add(self, outlook: Outlook, draft: Sequence[int], position: int) -> None:
+        """Follow a draft of at least one token whose first would stand at `position`."""
+        self._new = _Chain(outlook, position, draft)
+
+    def settle(self, gate: Gate, tokens: Sequence[int]) -> None:
+        """Compare with `tokens`, all of the stream's."""
+        for chain in list(self._chains.values()):
+            self._follow(gate, chain, tokens)
+        new = self._new
+        if new is None or new.position >= len(tokens):
+            return
+        self._new = None
+        kind = new.outlook.kind
+        held = tokens[new.position] == new.rest[0]
+        gate.learn_first(new.outlook, held)
+        if held and len(new.rest) > 1 and kind not in self._chains:
+            self._chains[kind] = _Chain(new.outlook, new.position + 1, new.rest[1:])
+            self._follow(gate, self._chains[kind], tokens)
+
+    def _follow(self, gate: Gate, chain: _Chain, tokens: Sequence[int]) -> None:
+        new = tokens[chain.position : chain.position + len(chain.rest)]
+        held = 0
+        while held < len(new) and new[held] == chain.rest[held]:
+            held += 1
+        failed = held < len(new)
+        if held or failed:
+            gate.learn_next(chain.outlook, held, failed)
+        chain.position, chain.rest = chain.position + held, chain.rest[held:]
+        if failed or not chain.rest:
+            del self._chains[chain.outlook.kind]
