@@ -289,8 +289,12 @@ class Gate:
         """What a draft of `length` tokens adds to the cost of a forward."""
         added = self.costs.cost(rows + length, logit_rows + length)
         added -= self.costs.cost(rows, logit_rows)
-        making = length * kind.making_seconds / (self.costs.plain_seconds or 1.0)
-        return max(added, 0.0) + making
+        return max(added, 0.0) + length * self._making(kind)
+
+    def _making(self, kind: _Kind) -> float:
+        """Plain steps that a drafted token takes to make."""
+        seconds = kind.making_seconds
+        return seconds / (self.costs.plain_seconds or 1.0) if seconds else 0.0
 
     def _best(self, kind: _Kind, limit: int, rows: int, logit_rows: int) -> _Best:
         if kind.best_version != self.costs.version:
@@ -307,9 +311,11 @@ class Gate:
     ) -> _Best:
         first, then = kind.first, kind.then
         value, base = self._value(logit_rows), self.costs.cost(rows, logit_rows)
+        making = self._making(kind)
         found: list[_Best] = []
         for length in (*(n for n in _LENGTHS if n < limit), limit):
-            loss = self._loss(kind, length, rows, logit_rows)
+            added = self.costs.cost(rows + length, logit_rows + length) - base
+            loss = max(added, 0.0) + length * making
             if loss > most_loss:
                 break
             held = first * (1 - then**length) / (1 - then)
