@@ -14,7 +14,7 @@ OWN_NAMES = frozenset({"history", "recycling", "forced", "boundary", "draft mode
 _SHORTEST_MATCH = 2
 _TOKENS_PER_MATCHED = 2  # how far a match is trusted
 _SEAM = 8  # tokens compared to see whether a context goes on where the last one ended
-_REFUSALS = 8
+_REFUSALS = 16
 #: By the match's length, from the longest: probabilities of the first token and of each next one.
 #: Near what SmolLM2 135M gave over stories, lists, copied text and extracted JSON, greedy.
 _TRUST = ((16, 0.9, 0.95), (8, 0.8, 0.92), (4, 0.75, 0.85), (_SHORTEST_MATCH, 0.4, 0.75))
