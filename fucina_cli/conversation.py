@@ -1,16 +1,16 @@
-"""A turn: prompt in, reply out. Prefills, decodes; knows no flag and prints nothing."""
+"""Turns: prompts in, replies out, one alone or many side by side. Knows no flag, prints nothing."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from fucina_cli.constraint.constraint import Constraint
 from fucina_cli.constraint.deferred import AfterThinking
+from fucina_cli.decoding.lockstep import Lockstep
 from fucina_cli.decoding.reply import OnText, Reply
-from fucina_cli.decoding.step import step
 from fucina_cli.decoding.stream import Counts, StopReason, Stream
 from fucina_cli.drafting.source import Counters, Counting
 from fucina_cli.llama.context import Context
@@ -29,7 +29,7 @@ class Request:
 
     `processors` apply to every row in order; `constraint` follows them and governs the answer,
     which a thinking block precedes where `forbidden_while_thinking` lists what must not end it.
-    `forced_spans` off decodes token by token, for comparison; `speculation` drafts.
+    `forced_spans` off decodes token by token, for comparison.
     """
 
     sampling: SamplingConfig
@@ -40,14 +40,14 @@ class Request:
     constraint: Constraint | None = None
     forbidden_while_thinking: tuple[int, ...] = ()
     forced_spans: bool = True
-    speculation: Speculation | None = None
 
 
 @dataclass
 class Answer:
     """A reply and what it took. Times in seconds; `first_token_s` from the start of prefill.
 
-    `sources` counts drafted and accepted tokens per source.
+    `sources` counts drafted and accepted tokens per source. `failure` is what ended a "failed"
+    one. In company, times are those on the clock, in which others advanced too.
     """
 
     text: str
@@ -61,6 +61,87 @@ class Answer:
     first_token_s: float | None
     constraint: Constraint | None
     sources: Counters
+    failure: Exception | None = None
+
+
+@dataclass
+class _Turn:
+    """A request on its way."""
+
+    key: Hashable
+    request: Request
+    stream: Stream
+    seat: int
+    begin: float
+    prefilled: float | None = None
+    interrupted: bool = False
+
+
+class Conversations:
+    """Requests answered side by side, each as if it were alone.
+
+    Args:
+        context: one request per stream at a time.
+        speculation: what drafts for them.
+        share: see Lockstep.
+    """
+
+    def __init__(
+        self, context: Context, *, speculation: Speculation | None = None, share: bool = True
+    ) -> None:
+        self._context, self._speculation = context, speculation
+        gate = speculation.gate if speculation else None
+        self._lockstep = Lockstep(context, gate=gate, share=share)
+        # A seat lasts as long as its request; the slot in the cache may change.
+        self._turns: dict[int, _Turn | None] = dict.fromkeys(range(context.n_streams))
+
+    @property
+    def free(self) -> int:
+        """Requests that there is room for."""
+        return self._lockstep.free
+
+    @property
+    def running(self) -> int:
+        """Requests on their way."""
+        return self._context.n_streams - self.free
+
+    def submit(
+        self, key: Hashable, prompt: Prompt, request: Request, on_text: OnText | None = None
+    ) -> None:
+        """Begin with a request. Raises what Lockstep.add raises."""
+        begin = time.perf_counter()
+        seat = next((seat for seat, turn in self._turns.items() if turn is None), 0)
+        stream = _stream(self._context, prompt, request, self._speculation, seat, on_text)
+        self._lockstep.add(stream)
+        self._turns[seat] = _Turn(key, request, stream, seat, begin)
+
+    def advance(self) -> list[tuple[Hashable, Answer]]:
+        """One forward for all; the answers that are complete."""
+        self._lockstep.advance()
+        now = time.perf_counter()
+        done = []
+        for turn in self._waiting():
+            if turn.prefilled is None:
+                turn.prefilled = now
+            if turn.stream.finished:
+                self._turns[turn.seat] = None
+                done.append((turn.key, _answer(turn, now)))
+        return done
+
+    def interrupt(self) -> list[tuple[Hashable, Answer]]:
+        """End all requests where they are; their answers so far."""
+        now = time.perf_counter()
+        done = []
+        for turn in self._waiting():
+            turn.interrupted = True
+            turn.stream.reply.finish()
+            self._lockstep.remove(turn.stream)
+            self._turns[turn.seat] = None
+            done.append((turn.key, _answer(turn, now)))
+        return done
+
+    def _waiting(self) -> list[_Turn]:
+        return [turn for turn in self._turns.values() if turn is not None]
 
 
 def generate(
@@ -68,50 +149,61 @@ def generate(
     prompt: Prompt,
     request: Request,
     *,
+    speculation: Speculation | None = None,
     on_text: OnText | None = None,
     on_first_forward: Callable[[], None] | None = None,
 ) -> Answer:
-    """Decode one reply in the context's first stream, which is emptied first.
+    """Decode one reply in a context that is emptied first.
 
-    An interrupt (Ctrl-C) ends it early; what was produced is in the answer all the same.
+    An interrupt (Ctrl-C) ends it early; what was produced is in the answer all the same. Raises
+    what made the reply fail.
     """
-    stream, constraint = _stream(context, prompt, request, on_text)
-    context.clear(stream.slot)
-    begin = time.perf_counter()
-    prefilled = begin
-    interrupted = False
-    gate = request.speculation.gate if request.speculation else None
+    alone = Conversations(context, speculation=speculation)
+    alone.submit(None, prompt, request, on_text)
+    done: list[tuple[Hashable, Answer]] = []
     try:
-        running = step(context, [stream], gate=gate)
-        prefilled = time.perf_counter()
+        done = alone.advance()
         if on_first_forward:
             on_first_forward()
-        while running:
-            running = step(context, [stream], gate=gate)
+        while not done:
+            done = alone.advance()
     except KeyboardInterrupt:
-        interrupted = True
-        stream.reply.finish()
-    end = time.perf_counter()
+        done = alone.interrupt()
+    answer = done[0][1]
+    if answer.failure is not None:
+        raise answer.failure
+    return answer
+
+
+def _answer(turn: _Turn, now: float) -> Answer:
+    stream = turn.stream
+    prefilled = turn.prefilled if turn.prefilled is not None else now
     return Answer(
         text=stream.reply.text,
         thinking=stream.reply.thinking,
         tokens=stream.reply_tokens,
-        stop_reason="interrupted" if interrupted or not stream.finished else stream.finished,
+        stop_reason="interrupted" if turn.interrupted else stream.finished or "interrupted",
         prompt_tokens=stream.prompt_length,
         counts=stream.counts,
-        prefill_s=prefilled - begin,
-        decode_s=end - prefilled,
-        first_token_s=prefilled - begin if stream.counts.committed else None,
-        constraint=constraint,
+        prefill_s=prefilled - turn.begin,
+        decode_s=now - prefilled,
+        first_token_s=prefilled - turn.begin if stream.counts.committed else None,
+        constraint=turn.request.constraint,
         sources=stream.source.counters if isinstance(stream.source, Counting) else {},
+        failure=stream.failure,
     )
 
 
 def _stream(
-    context: Context, prompt: Prompt, request: Request, on_text: OnText | None
-) -> tuple[Stream, Constraint | None]:
+    context: Context,
+    prompt: Prompt,
+    request: Request,
+    speculation: Speculation | None,
+    seat: int,
+    on_text: OnText | None,
+) -> Stream:
     vocabulary = context.model.vocabulary
-    processors = list(request.processors)
+    processors = [processor.fork() for processor in request.processors]
     if request.constraint is not None:
         processors.append(_governing(request, request.constraint, prompt, context.model.n_vocab))
     processor: LogitProcessor | None = None
@@ -127,9 +219,9 @@ def _stream(
         on_text=on_text,
     )
     source = None
-    if request.speculation is not None and context.model.can_rewind:
-        source = request.speculation.source(processor, vocabulary)
-    stream = Stream(
+    if speculation is not None and context.model.can_rewind:
+        source = speculation.source(processor, vocabulary, slot=seat)
+    return Stream(
         slot=0,
         tokens=list(prompt.tokens),
         sampler=Sampler(request.sampling, processor=processor),
@@ -140,7 +232,6 @@ def _stream(
         source=source,
         forced_spans=request.forced_spans,
     )
-    return stream, request.constraint
 
 
 def _governing(

@@ -196,8 +196,8 @@ def test_a_whole_turn_with_and_without_drafts_past_512_cells(bench: Bench) -> No
                 config,
                 40,
                 constraint=bench.grammar("deep").constraint() if constrained else None,
-                speculation=speculation,
             ),
+            speculation=speculation,
         )
         for constrained in (False, True)
         for speculation in (None, Speculation())
@@ -211,7 +211,7 @@ def test_a_whole_turn_with_and_without_drafts_past_512_cells(bench: Bench) -> No
 
 def test_the_gates_state_is_plain_json(llama: Bench) -> None:
     speculation = Speculation()
-    request = Request(SamplingConfig(), 30, speculation=speculation)
-    generate(llama.context, Prompt(llama.prompt(PROMPT)), request)
+    request = Request(SamplingConfig(), 30)
+    generate(llama.context, Prompt(llama.prompt(PROMPT)), request, speculation=speculation)
     state = json.loads(json.dumps(speculation.gate.state()))
     assert state["steps"] > 0

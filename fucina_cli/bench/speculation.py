@@ -139,8 +139,8 @@ def _measure(context: Context, tokens: grammar.Tokens, name: str, rounds: int) -
                     SamplingConfig(),
                     limit,
                     constraint=compiled.constraint() if compiled else None,
-                    speculation=Speculation() if kind == "spec" else None,
                 ),
+                speculation=Speculation() if kind == "spec" else None,
             )
             arm.answer = answer
             if number:  # the first round warms up

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fucina_cli import conversation
-from fucina_cli.cli import exits, output, report, session
+from fucina_cli.cli import asking, exits, output, report, session
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.options import Options
 from fucina_cli.cli.session import Compiled
 from fucina_cli.cli.values import TextReader
-from fucina_cli.constraint.constraint import ConstraintError
-from fucina_cli.constraint.validation import Verdict, validate
+from fucina_cli.constraint.validation import Verdict
 from fucina_cli.conversation import Answer, Request
 from fucina_cli.decoding.reply import Channel
 from fucina_cli.families.family import Family
 from fucina_cli.llama.context import Context
-from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.exactness import probe
-from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling.config import SamplingConfig
-from fucina_cli.sampling.draws import LIMIT
-from fucina_cli.sampling.errors import AllTokensMasked, NonFiniteLogits
 from fucina_cli.timing import Stopwatch
 
-#: Answers drawn at most where the grammar alone can't make them valid.
-_ATTEMPTS = 4
+if TYPE_CHECKING:
+    from fucina_cli.drafting.speculation import Speculation
 
 
 def run(family: Family, options: Options) -> int:
@@ -45,32 +41,18 @@ def run(family: Family, options: Options) -> int:
     tokens_out = None if options.tokens_out is None else _open_for_ids(options.tokens_out)
     watch = Stopwatch()
     model = session.load_model(options, family)
-    thinking = _thinking(options, family)
-    prompt = session.make_prompt(options, family, model, texts, thinking=thinking)
-    thinks = thinking if thinking is not None else _by_default(family)
-    thinks = (thinks and prompt.thinking is not None) or prompt.inside_thinking
-    sampling = session.sampling_config(options, family, model, thinking=thinks)
-    stop_ids, stop_texts = session.stops(texts, model)
-    biases = session.logit_biases(options, model)
-    context = session.make_context(options, model, prompt, gen=options.gen)
+    question = asking.ask(options, family, model, texts)
+    context = session.make_context(options, model, question.prompt, gen=options.gen)
     made_by = speculate(model, context) if speculate else None
     load_s = watch.lap()
     compiled = session.compile_constraint(options, family, model, prepared)
-    request = Request(
-        sampling=sampling,
-        limit=session.answer_limit(options.gen),
-        stop_ids=stop_ids,
-        stop_texts=stop_texts,
-        processors=biases,
-        forbidden_while_thinking=_turn_ends(options, family, model, compiled, thinks),
-        forced_spans=options.forced_spans,
-        speculation=made_by,
-    )
+    request = asking.constrained(question, family, model, compiled)
     exactness = None
     with session.blame_first_forward(options):
         if options.json:
             exactness = probe(context)
-    answer, verdict, sampling = _answer(options, context, prompt, request, compiled)
+    run = _Run(options, context, compiled, made_by)
+    answer, verdict, sampling = _answer(run, question.prompt, request)
     if options.json:
         output.record(
             report.record(answer, sampling, compiled, verdict, load_s, exactness, made_by)
@@ -86,100 +68,56 @@ def run(family: Family, options: Options) -> int:
     return _exit_code(options, context, answer, compiled, verdict)
 
 
-def _thinking(options: Options, family: Family) -> bool | None:
-    """`enable_thinking` of the template; None leaves it to the template.
-
-    A constraint governs the whole reply, so with one the model does not think unless told to.
-    """
-    if options.think is None and options.constraint_flag:
-        return False
-    return options.think
+@dataclass(frozen=True)
+class _Run:
+    options: Options
+    context: Context
+    compiled: Compiled | None
+    speculation: Speculation | None
 
 
-def _by_default(family: Family) -> bool:
-    return family.thinking is not None and family.thinking.on_by_default
-
-
-def _turn_ends(
-    options: Options, family: Family, model: Model, compiled: Compiled | None, thinks: bool
-) -> tuple[int, ...]:
-    """What a thinking block before a constrained answer must not contain; empty without one."""
-    if compiled is None or not thinks or options.chat is None:
-        return ()
-    ends = {session.stop_for(options, family, model), compiled.grammar.initial.stop_token}
-    ends.update(t for t in (model.vocabulary.eos, model.vocabulary.eot) if t is not None)
-    return tuple(sorted(ends))
-
-
-def _answer(
-    options: Options,
-    context: Context,
-    prompt: Prompt,
-    request: Request,
-    compiled: Compiled | None,
-) -> tuple[Answer, Verdict, SamplingConfig]:
+def _answer(run: _Run, prompt: Prompt, request: Request) -> tuple[Answer, Verdict, SamplingConfig]:
     """An answer, the verdict on it, and the sampling that led to it.
 
     Where the grammar enforces less than the schema asks for, a sampled answer that turns out not to
     be valid is drawn again with the next seed; it is shown only at the end, then.
     """
-    again = compiled is not None and compiled.grammar.relaxed and not request.sampling.greedy
-    for left in reversed(range(_ATTEMPTS if again else 1)):
-        if compiled is not None:
-            request = replace(request, constraint=compiled.grammar.constraint())
-        answer = _decode(options, context, prompt, request, shown=not again and not options.json)
-        verdict = _judge(compiled, answer)
+    options = run.options
+    again = asking.may_draw_again(request, run.compiled)
+    for left in reversed(range(asking.ATTEMPTS if again else 1)):
+        answer = _decode(run, prompt, request, shown=not again and not options.json)
+        verdict = asking.judge(run.compiled, answer)
         if verdict.valid is not False or answer.stop_reason == "interrupted" or not left:
             break
-        seed = request.sampling.seed
         if not options.quiet:
             reasons = "; ".join(verdict.errors)
-            output.note(f"the answer of seed {seed} is not valid ({reasons}); trying the next seed")
-        request = replace(request, sampling=replace(request.sampling, seed=(seed + 1) % LIMIT))
+            output.note(
+                f"the answer of seed {request.sampling.seed} is not valid ({reasons}); "
+                "trying the next seed"
+            )
+        request = asking.with_next_seed(request, run.compiled)
     if again and not options.json:
         output.answer(answer.text)
     return answer, verdict, request.sampling
 
 
-def _decode(
-    options: Options, context: Context, prompt: Prompt, request: Request, *, shown: bool
-) -> Answer:
+def _decode(run: _Run, prompt: Prompt, request: Request, *, shown: bool) -> Answer:
     def show(text: str, channel: Channel) -> None:
         if channel == "thinking":
-            if not options.quiet:
+            if not run.options.quiet:
                 output.thinking(text)
         elif shown:
             output.answer(text)
 
-    with session.blame_first_forward(options):
-        settle = session.stop_blaming
-        try:
-            return conversation.generate(
-                context, prompt, request, on_text=show, on_first_forward=settle
-            )
-        except AllTokensMasked:
-            raise FlagError(
-                "--logit-bias" if options.logit_bias else options.constraint_flag or "--stop",
-                "leaves no token to choose from; loosen the bias or the constraint",
-            ) from None
-        except NonFiniteLogits:
-            raise FlagError(
-                f"'{options.model}'",
-                "the model computes logits that are no numbers; the file is damaged",
-            ) from None
-        except ConstraintError as error:
-            raise FlagError(options.constraint_flag or "constraint", str(error)) from None
-        except ModelError as error:
-            raise FlagError(f"'{options.model}'", str(error)) from None
-
-
-def _judge(compiled: Compiled | None, answer: Answer) -> Verdict:
-    """The independent verdict on a complete answer; an incomplete one is not valid."""
-    if compiled is None or answer.constraint is None:
-        return Verdict(None)
-    if not answer.constraint.complete or answer.stop_reason == "interrupted":
-        return Verdict(False, ("the answer ended inside the grammar",))
-    return validate(compiled.grammar.source, answer.text)
+    with session.blame_first_forward(run.options), session.decoding_errors(run.options):
+        return conversation.generate(
+            run.context,
+            prompt,
+            request,
+            speculation=run.speculation,
+            on_text=show,
+            on_first_forward=session.stop_blaming,
+        )
 
 
 def _exit_code(
@@ -194,7 +132,7 @@ def _exit_code(
     if compiled is not None and answer.constraint is not None:
         flag = options.constraint_flag or "constraint"
         if not answer.constraint.complete:
-            why = _ended_by(options, context, answer)
+            why = asking.ended_by(options, context, answer)
             output.error(f"{flag}: the answer is not complete: {why}")
             return exits.UNSATISFIED
         if verdict.valid is False:
@@ -203,18 +141,8 @@ def _exit_code(
         if verdict.valid is None and verdict.errors and not options.quiet:
             output.warning(f"{flag}: the answer was not validated: {'; '.join(verdict.errors)}")
     elif answer.stop_reason == "length" and options.gen is None and not options.quiet:
-        output.note(f"cut short: {_ended_by(options, context, answer)}")
+        output.note(f"cut short: {asking.ended_by(options, context, answer)}")
     return exits.OK
-
-
-def _ended_by(options: Options, context: Context, answer: Answer) -> str:
-    if answer.stop_reason != "length":
-        ended = answer.stop_reason.replace("_", " ")
-        return f"the turn ended early, by {ended}" + (" (--stop)" if options.stop else "")
-    spent = len(answer.tokens)
-    if answer.prompt_tokens + spent >= context.n_ctx and spent < session.answer_limit(options.gen):
-        return f"the context of {context.n_ctx} tokens is full (--ctx)"
-    return f"the budget of {spent} tokens is used up (--gen)"
 
 
 def _open_for_ids(path: str) -> Path:

@@ -20,8 +20,10 @@ from fucina_cli.cli.options import Options
 from fucina_cli.cli.supervisor import BOARD
 from fucina_cli.cli.values import TextReader
 from fucina_cli.constraint import grammar, source, validation
+from fucina_cli.constraint.constraint import ConstraintError
 from fucina_cli.constraint.grammar import Grammar, Prepared
 from fucina_cli.constraint.source import GrammarError, Source
+from fucina_cli.decoding.step import STREAM_FAILURES
 from fucina_cli.families.errors import TemplateError
 from fucina_cli.families.family import Family
 from fucina_cli.families.registry import WrongFamily, check_family
@@ -31,6 +33,7 @@ from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.sampling.errors import AllTokensMasked, NonFiniteLogits
 from fucina_cli.sampling.processor import LogitBias
 
 _DEFAULT_GEN = 2048
@@ -344,6 +347,29 @@ def blame(what: str) -> Iterator[None]:
         yield
     finally:
         BOARD.blame("")
+
+
+@contextlib.contextmanager
+def decoding_errors(options: Options) -> Iterator[None]:
+    """What makes decoding fail becomes the fault of a flag or of the model file."""
+    try:
+        yield
+    except (*STREAM_FAILURES, ModelError) as error:
+        raise decoding_error(options, error) from None
+
+
+def decoding_error(options: Options, error: Exception) -> FlagError:
+    """The flag or file that a failed reply is the fault of."""
+    if isinstance(error, AllTokensMasked):
+        return FlagError(
+            "--logit-bias" if options.logit_bias else options.constraint_flag or "--stop",
+            "leaves no token to choose from; loosen the bias or the constraint",
+        )
+    if isinstance(error, ConstraintError):
+        return FlagError(options.constraint_flag or "constraint", str(error))
+    if isinstance(error, NonFiniteLogits):
+        error = ModelError("the model computes logits that are no numbers; the file is damaged")
+    return FlagError(f"'{options.model}'", str(error))
 
 
 @contextlib.contextmanager

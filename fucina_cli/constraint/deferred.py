@@ -47,6 +47,11 @@ class AfterThinking:
         only[opens] = True
         self._only_open = pack_mask(only)
 
+    @property
+    def members(self) -> tuple[Constraint]:
+        """The constraint, as of a chain."""
+        return (self.constraint,)
+
     def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
         """Set the logits of every forbidden id to -inf; float32 [n_vocab], in place."""
         apply_mask_words(logits, self.mask_words())

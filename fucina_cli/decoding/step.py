@@ -8,6 +8,9 @@ discarded, so neither sampler nor constraint ever rewinds; only the KV cache doe
 speculative sampling, Leviathan et al. 2023, with the target's own sampler in the place of the
 rejection test: a draft is accepted only if it is what plain decoding would have chosen.)
 
+Streams are ragged: each brings what it has to one common forward. What a stream's own processor
+or model row does wrong ends that stream and no other.
+
 Plain decoding is the same step without drafts. The gate decides how much of a draft is worth its
 rows, and learns from each forward; it never decides what is committed.
 """
@@ -15,13 +18,16 @@ rows, and learns from each forward; it never decides what is committed.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fucina_cli.constraint.constraint import ConstraintError
 from fucina_cli.decoding.stream import Stream
 from fucina_cli.drafting.source import UNKNOWN, LearnsTopK, Outlook
 from fucina_cli.llama.context import Context, Row
+from fucina_cli.sampling.errors import AllTokensMasked, NonFiniteLogits
 from fucina_cli.sampling.topk import top_order
 
 if TYPE_CHECKING:
@@ -29,6 +35,8 @@ if TYPE_CHECKING:
 
 #: Most tokens of a draft that are verified at once.
 DRAFT_LIMIT = 24
+#: Errors that are a stream's own.
+STREAM_FAILURES = (AllTokensMasked, NonFiniteLogits, ConstraintError)
 
 
 @dataclass
@@ -60,26 +68,29 @@ def step(context: Context, streams: Sequence[Stream], *, gate: Gate | None = Non
     """Advance every unfinished stream by at least one token; False when none is left.
 
     Without a gate drafts are verified whole. The cache never keeps a draft that was not accepted,
-    also when the forward or the sampling raises.
+    also when the forward or the sampling raises. One of STREAM_FAILURES ends its stream, which
+    keeps it as `failure`, and is raised only after the other streams have advanced.
     """
     rows: list[Row] = []
     parts: list[_Part] = []
+    failures: list[Exception] = []
     for stream in streams:
-        if stream.finished:
-            continue
-        stream.commit_forced()
         if not stream.finished:
-            parts.append(_plan(context, stream, rows, gate))
-    if not parts:
-        return False
+            with _own_failure(stream, failures):
+                stream.commit_forced()
+    going = [stream for stream in streams if not stream.finished]
+    for done, stream in enumerate(going, 1):
+        before = len(rows)
+        with _own_failure(stream, failures):
+            parts.append(_plan(context, stream, rows, gate, others=len(going) - done))
+        if stream.failure is not None:
+            del rows[before:]
     try:
-        begin = time.perf_counter()
-        context.decode(rows)
-        seconds = time.perf_counter() - begin
-        if gate is not None and not any(part.prompt for part in parts):
-            gate.record(len(rows), sum(row.wants_logits for row in rows), seconds)
+        if parts:
+            _forward(context, rows, parts, gate)
         for part in parts:
-            _verify(context, part, gate)
+            with _own_failure(part.stream, failures):
+                _verify(context, part, gate)
     finally:
         for part in parts:
             stream = part.stream
@@ -88,7 +99,46 @@ def step(context: Context, streams: Sequence[Stream], *, gate: Gate | None = Non
                 stream.cached = min(stream.cached, len(stream.tokens) - 1)
             if part.end > stream.cached:
                 _forget(context, stream)
-    return True
+    if failures:
+        raise failures[0]
+    return bool(parts)
+
+
+@contextmanager
+def _own_failure(stream: Stream, failures: list[Exception]) -> Iterator[None]:
+    """An error of this stream ends it, and is kept for later."""
+    try:
+        yield
+    except STREAM_FAILURES as error:
+        stream.fail(error)
+        failures.append(error)
+
+
+def _forward(
+    context: Context, rows: Sequence[Row], parts: Sequence[_Part], gate: Gate | None
+) -> None:
+    begin = time.perf_counter()
+    context.decode(rows)
+    seconds = time.perf_counter() - begin
+    if gate is not None and not any(part.prompt for part in parts):
+        gate.record(len(rows), sum(row.wants_logits for row in rows), seconds)
+
+
+def prefill(context: Context, stream: Stream, end: int) -> None:
+    """Bring the stream's tokens before `end` into the cache, in forwards of their own.
+
+    The cache is left as `stream.cached` says, also by an interrupt.
+    """
+    tokens, slot = stream.tokens, stream.slot
+    while stream.cached < end:
+        stop = min(stream.cached + context.batch_rows, end)
+        try:
+            context.decode([Row(tokens[i], i, slot, False) for i in range(stream.cached, stop)])
+        except BaseException:  # Ctrl-C too
+            _forget(context, stream)
+            raise
+        stream.cached = stop
+        stream.counts.forwards += 1
 
 
 def _forget(context: Context, stream: Stream) -> None:
@@ -97,29 +147,33 @@ def _forget(context: Context, stream: Stream) -> None:
         context.truncate(stream.slot, stream.cached)
 
 
-def _plan(context: Context, stream: Stream, rows: list[Row], gate: Gate | None) -> _Part:
-    """Append the stream's rows; a long carry is forwarded ahead in chunks of its own."""
+def _plan(
+    context: Context, stream: Stream, rows: list[Row], gate: Gate | None, *, others: int
+) -> _Part:
+    """Append the stream's rows; a long carry is forwarded ahead in chunks of its own.
+
+    `others` streams that come after it need at least one row each.
+    """
     tokens, slot = stream.tokens, stream.slot
-    while len(tokens) - stream.cached > context.batch_rows - len(rows):
-        end = min(stream.cached + context.batch_rows, len(tokens) - 1)
-        try:
-            context.decode([Row(tokens[i], i, slot, False) for i in range(stream.cached, end)])
-        except BaseException:  # Ctrl-C too
-            _forget(context, stream)
-            raise
-        stream.cached = end
-        stream.counts.forwards += 1
+    room = context.batch_rows - len(rows) - others
+    if len(tokens) - stream.cached > room:
+        carried = len(tokens) - stream.cached
+        # The last chunk may stay in the common forward if it fits there.
+        ahead = -(-(carried - room) // context.batch_rows) * context.batch_rows
+        prefill(context, stream, min(stream.cached + ahead, len(tokens) - 1))
     prompt = stream.cached < stream.prompt_length
     last = len(tokens) - 1
     rows.extend(Row(tokens[i], i, slot, i == last) for i in range(stream.cached, last + 1))
     first_logits = len(rows) - 1
-    draft = _draft(context, stream, rows, gate)
+    draft = _draft(context, stream, rows, gate, others)
     rows.extend(Row(token, last + 1 + i, slot, True) for i, token in enumerate(draft.tokens))
     stream.counts.forwards += 1
     return _Part(stream, draft, first_logits, last + 1 + len(draft.tokens), prompt)
 
 
-def _draft(context: Context, stream: Stream, rows: Sequence[Row], gate: Gate | None) -> _Draft:
+def _draft(
+    context: Context, stream: Stream, rows: Sequence[Row], gate: Gate | None, others: int
+) -> _Draft:
     """What the source suggests, cut where it could not be committed or would not pay."""
     source = stream.source
     if source is None:
@@ -129,8 +183,8 @@ def _draft(context: Context, stream: Stream, rows: Sequence[Row], gate: Gate | N
         DRAFT_LIMIT,
         stream.room - 1,
         context.n_ctx - len(stream.tokens),
-        context.batch_rows - len(rows),
-        context.logits_rows - logit_rows,
+        context.batch_rows - len(rows) - others,
+        context.logits_rows - logit_rows - others,
     )
     if room <= 0:
         return _NONE

@@ -12,7 +12,7 @@ from fucina_cli.drafting.source import DraftSource, Forecasting, LearnsTopK
 from fucina_cli.sampling.processor import Structured
 from fucina_cli.sampling.sampler import Sampler
 
-StopReason = Literal["eos", "stop_token", "stop_sequence", "constraint", "length"]
+StopReason = Literal["eos", "stop_token", "stop_sequence", "constraint", "length", "failed"]
 
 
 @dataclass
@@ -58,6 +58,7 @@ class Stream:
     forced_spans: bool = True
     cached: int = 0
     finished: StopReason | None = None
+    failure: Exception | None = None
     counts: Counts = field(default_factory=Counts)
     prompt_length: int = field(init=False)
 
@@ -131,6 +132,11 @@ class Stream:
             self.tokens.pop()
             self.counts.committed -= 1
             self.end("stop_sequence")
+
+    def fail(self, error: Exception) -> None:
+        """The stream is over, by its own fault."""
+        self.failure = error
+        self.end("failed")
 
     def end(self, reason: StopReason) -> None:
         """The stream is over; text that was held back is handed on."""

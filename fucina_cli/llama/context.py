@@ -72,6 +72,8 @@ class Context:
         self.batch_rows = _BATCH_ROWS
         #: Most rows of one forward that may want logits.
         self.logits_rows = max(max_logits_rows, n_streams)
+        #: Forwards so far, and their rows in all.
+        self.total_forwards = self.total_rows = 0
         self._n_vocab = model.n_vocab
         attempts = [cache_type] if cache_type else [_FAST_CACHE]
         if model.exact and not cache_type:
@@ -138,6 +140,8 @@ class Context:
             self._streams[:n] = table[:, 2]
             self._wants[:n] = table[:, 3]
         self._batch.n_tokens = n
+        self.total_forwards += 1
+        self.total_rows += n
         status = self._lib.llama_decode(self.handle, self._batch)
         if status == _NO_SLOT:
             raise ContextFull(f"no room for {n} more tokens in a context of {self.n_ctx}")

@@ -1,0 +1,163 @@
+"""Streams in the slots of one context: they come, advance together, end, and make room.
+
+A slot is a stream number of the KV cache. llama.cpp computes rows of several streams in one graph
+only where their numbers follow each other without a gap, so the streams always occupy the lowest
+slots: when one ends and nobody takes its place, the last one moves there.
+
+What a new stream's prompt has in common with the tokens of any slot, of a running stream or of one
+that has ended, is copied in the cache instead of being computed again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from fucina_cli.decoding.step import STREAM_FAILURES, prefill, step
+from fucina_cli.decoding.stream import Stream
+from fucina_cli.llama.context import Context
+
+if TYPE_CHECKING:
+    from fucina_cli.drafting.gate import Gate
+
+_LEAST_SHARED = 8  # tokens; copying fewer is not worth the trouble
+
+
+class SharedConstraint(ValueError):
+    """Two streams were to advance the same sampler or processor, which has the state of one."""
+
+
+class Lockstep:
+    """Streams that advance in common forwards.
+
+    Args:
+        context: its streams are the slots; nobody else may use them meanwhile.
+        gate: of all drafts.
+        share: copy common beginnings; off computes each prompt anew, for measurements.
+    """
+
+    def __init__(self, context: Context, *, gate: Gate | None = None, share: bool = True) -> None:
+        self._context, self._gate = context, gate
+        self._share = share and context.model.can_rewind
+        self._running: list[Stream | None] = [None] * context.n_streams
+        self._left: list[list[int]] = [[] for _ in self._running]  # by streams that have gone
+        context.clear_all()
+
+    @property
+    def streams(self) -> list[Stream]:
+        """The running streams, by their slots."""
+        return [stream for stream in self._running if stream is not None]
+
+    @property
+    def free(self) -> int:
+        """Streams that there is room for."""
+        return self._running.count(None)
+
+    def add(self, stream: Stream) -> None:
+        """Give the stream a slot, and what others have computed of its prompt.
+
+        Raises:
+            SharedConstraint: a running stream has the same sampler, processor or constraint.
+            ValueError: no slot is free.
+        """
+        if not self.free:
+            raise ValueError(f"all {len(self._running)} slots are taken")
+        taken = {id(part) for other in self.streams for part in _stateful(other)}
+        if any(id(part) in taken for part in _stateful(stream)):
+            raise SharedConstraint(
+                "two streams share a sampler or constraint; give each a fork of its own"
+            )
+        slot = stream.slot = self._running.index(None)
+        self._reuse(stream)
+        self._left[slot] = []
+        self._running[slot] = stream
+
+    def advance(self) -> list[Stream]:
+        """One forward for all; the streams that ended, whose slots are free now.
+
+        A stream that failed is among them, with its `failure`.
+        """
+        self._close_gaps()
+        streams = self.streams
+        with contextlib.suppress(*STREAM_FAILURES):  # each is in its stream
+            step(self._context, streams, gate=self._gate)
+        ended = [stream for stream in streams if stream.finished]
+        for stream in ended:
+            self._leave(stream)
+        return ended
+
+    def remove(self, stream: Stream) -> None:
+        """Take out a running stream as it is."""
+        self._leave(stream)
+
+    # ----------------------------------------------------------------------------------------
+
+    def _leave(self, stream: Stream) -> None:
+        self._running[stream.slot] = None
+        self._left[stream.slot] = stream.tokens[: stream.cached]
+
+    def _reuse(self, stream: Stream) -> None:
+        """Set the slot's cache to the longest known beginning of the stream's tokens."""
+        slot, tokens = stream.slot, stream.tokens[:-1]  # the last is forwarded for its logits
+        best, shared = slot, 0
+        if self._share:
+            own = _common(self._left[slot], tokens)
+            best, shared = max(
+                ((i, _common(self._tokens(i), tokens)) for i in range(len(self._running))),
+                key=lambda candidate: candidate[1],
+            )
+            if shared < max(_LEAST_SHARED, own + 1):
+                best, shared = slot, own
+        if best != slot:
+            source = self._running[best]
+            if source is not None and source.cached < shared:
+                prefill(self._context, source, shared)
+            self._context.copy(best, slot, shared)
+        elif shared:
+            self._context.truncate(slot, shared)
+        else:
+            self._context.clear(slot)
+        stream.cached = shared
+
+    def _tokens(self, slot: int) -> Sequence[int]:
+        """What the slot holds, or will soon."""
+        stream = self._running[slot]
+        if stream is None:
+            return self._left[slot]
+        # Its last token is forwarded together with others.
+        return stream.tokens[: max(stream.cached, len(stream.tokens) - 1)]
+
+    def _close_gaps(self) -> None:
+        if not self._context.model.can_rewind:
+            return  # such a state can't be cut to length, and copying it whole is not worth it
+        while True:
+            gap = self._running.index(None) if None in self._running else len(self._running)
+            behind = [stream for stream in self._running[gap:] if stream is not None]
+            if not behind:
+                return
+            last = behind[-1]
+            self._context.copy(last.slot, gap, last.cached)
+            self._leave(last)
+            last.slot = gap
+            self._running[gap] = last
+            self._left[gap] = []
+
+
+def _stateful(stream: Stream) -> Iterator[object]:
+    """Whatever of a stream has a state that its tokens advance."""
+    yield stream.sampler
+    waiting: list[object] = [stream.sampler.processor]
+    while waiting:
+        part = waiting.pop()
+        if part is not None:
+            yield part
+            waiting.extend(getattr(part, "members", ()))
+
+
+def _common(a: Sequence[int], b: Sequence[int]) -> int:
+    """Length of the common beginning."""
+    n = min(len(a), len(b))
+    if a[:n] == b[:n]:
+        return n
+    return next(i for i in range(n) if a[i] != b[i])
