@@ -11,6 +11,9 @@ from fucina_cli.families.family import Family
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
 
+#: A turn: "role" and "content".
+Message = dict[str, str]
+
 
 @dataclass(frozen=True)
 class Prompt:
@@ -35,17 +38,24 @@ def text_prompt(model: Model, text: str) -> Prompt:
 def chat_prompt(
     model: Model, family: Family, user: str, *, system: str | None, thinking: bool | None
 ) -> Prompt:
-    """One user turn in the model's own chat format, up to where the assistant begins.
+    """One user turn in the model's own chat format; see `messages_prompt`."""
+    messages = [{"role": "system", "content": system}] if system is not None else []
+    messages.append({"role": "user", "content": user})
+    return messages_prompt(model, family, messages, thinking=thinking)
 
-    Raises TemplateError when the file has no chat template, or a bad one.
+
+def messages_prompt(
+    model: Model, family: Family, messages: Sequence[Message], *, thinking: bool | None
+) -> Prompt:
+    """A conversation in the model's own chat format, up to where the assistant begins.
+
+    Raises TemplateError when the file has no chat template, or one that can't render it.
     """
     template = model.chat_template
     if template is None:
         raise TemplateError("the file has no chat template; use a raw completion instead")
     from fucina_cli.families.template import Marker, render  # Jinja: 20 ms that only chats pay
 
-    messages = [{"role": "system", "content": system}] if system is not None else []
-    messages.append({"role": "user", "content": user})
     vocabulary = model.vocabulary
     markers = vocabulary.marker_ids(template, family.markers)
     rendered = render(

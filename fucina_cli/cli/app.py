@@ -54,6 +54,16 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
                 "--prompt", metavar="TEXT", help="Continue a raw text.", rich_help_panel=_MODES
             ),
         ] = None,
+        batch: Annotated[
+            str | None,
+            typer.Option(
+                "--batch",
+                metavar="FILE.jsonl|-",
+                help="Answer each line of a file, a JSON object with its prompt and settings; "
+                "one record per request.",
+                rich_help_panel=_MODES,
+            ),
+        ] = None,
         info: Annotated[
             bool,
             typer.Option("--info", help="Describe the model file.", rich_help_panel=_MODES),
@@ -311,6 +321,26 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
                 rich_help_panel=_SPEED,
             ),
         ] = True,
+        streams: Annotated[
+            int | None,
+            typer.Option(
+                "--streams",
+                metavar="N",
+                help="N answers side by side in common forwards (seeds S, S+1, …), or N requests "
+                "of a batch.",
+                rich_help_panel=_SPEED,
+            ),
+        ] = None,
+        bench: Annotated[
+            int | None,
+            typer.Option(
+                "--bench",
+                metavar="R",
+                help="Measure R times: prefill and decode, or with --streams lockstep against "
+                "one after another.",
+                rich_help_panel=_SPEED,
+            ),
+        ] = None,
         ctx: Annotated[
             int | None,
             typer.Option(
@@ -371,6 +401,31 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
                 rich_help_panel=_OUTPUT,
             ),
         ] = None,
+        out: Annotated[
+            str | None,
+            typer.Option(
+                "--out",
+                metavar="FILE",
+                help="Write the records of a batch to this file.",
+                rich_help_panel=_OUTPUT,
+            ),
+        ] = None,
+        resume: Annotated[
+            bool,
+            typer.Option(
+                "--resume",
+                help="Go on with the file of --out: what it holds is not done again.",
+                rich_help_panel=_OUTPUT,
+            ),
+        ] = False,
+        in_order: Annotated[
+            bool,
+            typer.Option(
+                "--in-order",
+                help="Write the records of a batch in the order of its lines.",
+                rich_help_panel=_OUTPUT,
+            ),
+        ] = False,
         quiet: Annotated[
             bool,
             typer.Option("--quiet", help="No notes and warnings.", rich_help_panel=_OUTPUT),

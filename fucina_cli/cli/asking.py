@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from fucina_cli.cli import session
+from fucina_cli.cli.compiling import Compiled
 from fucina_cli.cli.options import Options
-from fucina_cli.cli.session import Compiled, Texts
+from fucina_cli.cli.session import Texts
 from fucina_cli.constraint.validation import Verdict, validate
 from fucina_cli.conversation import Answer, Request
 from fucina_cli.families.family import Family
@@ -82,6 +83,14 @@ def judge(compiled: Compiled | None, answer: Answer) -> Verdict:
 def may_draw_again(request: Request, compiled: Compiled | None) -> bool:
     """Whether an invalid answer is drawn again: a sampled one that the grammar enforces in part."""
     return compiled is not None and compiled.grammar.relaxed and not request.sampling.greedy
+
+
+def not_valid(request: Request, verdict: Verdict) -> str:
+    """Why another attempt is made, in words."""
+    return (
+        f"the answer of seed {request.sampling.seed} is not valid ({'; '.join(verdict.errors)}); "
+        "trying the next seed"
+    )
 
 
 def with_next_seed(request: Request, compiled: Compiled | None) -> Request:

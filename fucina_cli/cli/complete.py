@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from fucina_cli import conversation
 from fucina_cli.cli import asking, exits, output, report, session
+from fucina_cli.cli.compiling import Compiled, Compiler
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.options import Options
-from fucina_cli.cli.session import Compiled
 from fucina_cli.cli.values import TextReader
 from fucina_cli.constraint.validation import Verdict
 from fucina_cli.conversation import Answer, Request
@@ -45,7 +45,7 @@ def run(family: Family, options: Options) -> int:
     context = session.make_context(options, model, question.prompt, gen=options.gen)
     made_by = speculate(model, context) if speculate else None
     load_s = watch.lap()
-    compiled = session.compile_constraint(options, family, model, prepared)
+    compiled = Compiler(family, model).compile(options, prepared)
     request = asking.constrained(question, family, model, compiled)
     exactness = None
     with session.blame_first_forward(options):
@@ -90,11 +90,7 @@ def _answer(run: _Run, prompt: Prompt, request: Request) -> tuple[Answer, Verdic
         if verdict.valid is not False or answer.stop_reason == "interrupted" or not left:
             break
         if not options.quiet:
-            reasons = "; ".join(verdict.errors)
-            output.note(
-                f"the answer of seed {request.sampling.seed} is not valid ({reasons}); "
-                "trying the next seed"
-            )
+            output.note(asking.not_valid(request, verdict))
         request = asking.with_next_seed(request, run.compiled)
     if again and not options.json:
         output.answer(answer.text)

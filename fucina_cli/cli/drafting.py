@@ -78,6 +78,8 @@ def _draft_context(options: Options, model: Model, context: Context) -> Context 
                 gpu_layers=-1 if options.gpu_layers is None else options.gpu_layers,
             )
             check_draft_model(model, draft)
-            return Context(draft, n_ctx=context.n_ctx, threads=options.threads)
+            return Context(
+                draft, n_ctx=context.n_ctx, n_streams=context.n_streams, threads=options.threads
+            )
     except ModelError as error:
         raise FlagError(flag, str(error)) from None

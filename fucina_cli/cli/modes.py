@@ -17,10 +17,22 @@ def run_mode(family: Family, options: Options) -> int:
         from fucina_cli.cli import measure
 
         return measure.run(family, options)
+    if options.batch is not None:
+        from fucina_cli.cli import batch
+
+        return batch.run(family, options)
+    if options.bench is not None:
+        from fucina_cli.cli import bench
+
+        return bench.run(family, options)
     if _looks(options):
         from fucina_cli.cli import inspect
 
         return inspect.run(family, options)
+    if options.streams is not None and options.streams > 1:
+        from fucina_cli.cli import streams
+
+        return streams.run(family, options)
     from fucina_cli.cli import complete
 
     return complete.run(family, options)
@@ -41,4 +53,6 @@ def _wants_forward_only(options: Options) -> bool:
     """Whether one forward and its top 5 is asked for: bare ids, or no token to generate."""
     if options.gen == 0:
         return True
-    return options.token_ids is not None and options.gen is None and not options.constraint_flag
+    one = options.streams is None or options.streams == 1
+    bare = options.gen is None and not options.constraint_flag
+    return options.token_ids is not None and bare and one

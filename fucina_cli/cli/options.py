@@ -16,6 +16,7 @@ class Options:
     token_ids: str | None
     chat: str | None
     prompt: str | None
+    batch: str | None
     info: bool
     tokenize: str | None
     logits_out: str | None
@@ -46,6 +47,8 @@ class Options:
     spec_ref: list[str] | None
     draft_model: str | None
     forced_spans: bool
+    streams: int | None
+    bench: int | None
     ctx: int | None
     threads: int | None
     gpu_layers: int | None
@@ -53,6 +56,9 @@ class Options:
     exact: bool
     json: bool
     tokens_out: str | None
+    out: str | None
+    resume: bool
+    in_order: bool
     quiet: bool
     verbose: bool
 
@@ -70,6 +76,8 @@ class Options:
             "--freq-penalty": self.freq_penalty,
             "--presence-penalty": self.presence_penalty,
             "--verify-batch": self.verify_batch,
+            "--streams": self.streams,
+            "--bench": self.bench,
             "--ctx": self.ctx,
             "--threads": self.threads,
             "--gpu-layers": self.gpu_layers,
@@ -88,7 +96,12 @@ class Options:
             "one constraint governs an answer",
         )
         _at_most_one(
-            {"--chat": self.chat, "--prompt": self.prompt, "TOKEN_IDS": self.token_ids},
+            {
+                "--chat": self.chat,
+                "--prompt": self.prompt,
+                "TOKEN_IDS": self.token_ids,
+                "--batch": self.batch,
+            },
             "an answer starts from one of them",
         )
         _at_most_one(
@@ -99,6 +112,8 @@ class Options:
                 "--compare-logits": self.compare_logits,
                 "--spec-bench": self.spec_bench or None,
                 "--verify-batch": self.verify_batch,
+                "--batch": self.batch,
+                "--bench": self.bench,
             },
             "they are modes of their own",
         )
@@ -115,12 +130,43 @@ class Options:
             raise FlagError("--no-forced-spans", "needs a constraint: only a grammar forces tokens")
         if self.json_whitespace and self.json_schema is None:
             raise FlagError("--json-whitespace", "needs --json-schema: only JSON has such a layout")
-        if self.system is not None and self.chat is None:
+        if self.system is not None and self.chat is None and self.batch is None:
             raise FlagError("--system", "needs --chat: only a chat has a system text")
+        self._check_many()
         if self.greedy and self.temp:
             raise FlagError("--greedy", f"contradicts --temp {self.temp:g}; give one of them")
         if self.quiet and self.verbose:
             raise FlagError("--quiet", "contradicts --verbose; give one of them")
+
+    def _check_many(self) -> None:
+        """What concerns several answers."""
+        mode = self._look_only
+        if self.batch == "":
+            raise FlagError("--batch", "the path is empty; give a .jsonl file, or - for stdin")
+        for flag, given in (
+            ("--out", self.out is not None),
+            ("--resume", self.resume),
+            ("--in-order", self.in_order),
+        ):
+            if given and self.batch is None:
+                raise FlagError(flag, "needs --batch: it is about the records of a batch")
+        if self.out == "":
+            raise FlagError("--out", "the path is empty; give a file")
+        if self.resume and self.out is None:
+            raise FlagError("--resume", "needs --out: it goes on with the file written before")
+        for flag, value in (("--bench", self.bench), ("--batch", self.batch)):
+            if value is not None and mode:
+                raise FlagError(flag, f"does not go together with {mode}, which writes no answer")
+            if value is not None and self.tokens_out is not None:
+                raise FlagError("--tokens-out", f"holds the ids of one answer; {flag} has many")
+        if self.streams is None or self.batch is not None:
+            return
+        if mode:
+            raise FlagError("--streams", f"speeds nothing up: {mode} writes no answer")
+        if self.bench is None and not self.prompt_flag:
+            raise FlagError("--streams", "needs a prompt, --batch or --bench")
+        if self.tokens_out is not None and self.streams > 1:
+            raise FlagError("--tokens-out", "holds the ids of one answer; --streams has many")
 
     @property
     def speculation_flag(self) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fucina_cli.cli import output
-from fucina_cli.cli.session import Compiled
+from fucina_cli.cli.compiling import Compiled
 from fucina_cli.constraint.validation import Verdict
 from fucina_cli.conversation import Answer
 from fucina_cli.llama.exactness import Exactness

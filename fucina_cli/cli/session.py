@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from fucina_cli.cli.supervisor import BOARD
 from fucina_cli.cli.values import TextReader
 from fucina_cli.constraint import grammar, source, validation
 from fucina_cli.constraint.constraint import ConstraintError
-from fucina_cli.constraint.grammar import Grammar, Prepared
+from fucina_cli.constraint.grammar import Prepared
 from fucina_cli.constraint.source import GrammarError, Source
 from fucina_cli.decoding.step import STREAM_FAILURES
 from fucina_cli.families.errors import TemplateError
@@ -31,7 +30,7 @@ from fucina_cli.llama import header, native
 from fucina_cli.llama.context import CACHE_TYPES, Context
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
-from fucina_cli.prompts import Prompt
+from fucina_cli.prompts import Message, Prompt
 from fucina_cli.sampling.config import SamplingConfig
 from fucina_cli.sampling.errors import AllTokensMasked, NonFiniteLogits
 from fucina_cli.sampling.processor import LogitBias
@@ -42,11 +41,10 @@ _Number = TypeVar("_Number", int, float)
 
 @dataclass(frozen=True)
 class Texts:
-    """The text-valued flags, read: files and standard input resolved."""
+    """What to answer, read: files and standard input resolved."""
 
-    chat: str | None
+    messages: list[Message] | None
     prompt: str | None
-    system: str | None
     source: Source | None
     stops: tuple[tuple[str, bool], ...]  # (value, may it be a token id)
 
@@ -64,10 +62,11 @@ def read_texts(options: Options, reader: TextReader) -> Texts:
     stops = [(reader.text("--stop", stop), not reader.is_file(stop)) for stop in options.stop or []]
     if any(not stop for stop, _ in stops):
         raise FlagError("--stop", "the text is empty; give a token id or some text")
+    system = text("--system", options.system)
+    messages = [] if system is None else [{"role": "system", "content": system}]
     return Texts(
-        chat=chat,
+        messages=None if chat is None else [*messages, {"role": "user", "content": chat}],
         prompt=prompt,
-        system=text("--system", options.system),
         source=_read_source(options, reader),
         stops=tuple(stops),
     )
@@ -82,7 +81,7 @@ def _read_source(options: Options, reader: TextReader) -> Source | None:
         "--regex": (options.regex, source.regex),
         "--lark": (options.lark, source.lark),
     }
-    with _grammar_errors(flag + _file_of(options, flag)):
+    with grammar_errors(flag + file_of(options, flag)):
         if flag == "--choice":
             return source.choice(_read_choices(options.choice or [], reader))
         value, read = readers[flag]
@@ -106,14 +105,14 @@ def prepare_grammar(options: Options, given: Source | None) -> Prepared | None:
     flag = options.constraint_flag
     if given is None or flag is None:
         return None
-    flag += _file_of(options, flag)
-    with blame(flag), _grammar_errors(flag):
+    flag += file_of(options, flag)
+    with blame(flag), grammar_errors(flag):
         if given.kind == "json_schema":
             validation.check_schema(given.schema)
         return grammar.prepare(given, json_whitespace=options.json_whitespace)
 
 
-def _file_of(options: Options, flag: str) -> str:
+def file_of(options: Options, flag: str) -> str:
     value = {
         "--json-schema": options.json_schema,
         "--regex": options.regex,
@@ -152,11 +151,9 @@ def make_prompt(
     options: Options, family: Family, model: Model, texts: Texts, *, thinking: bool | None
 ) -> Prompt:
     """The ids to start from. Raises FlagError when there are none, or for a bad template."""
-    if texts.chat is not None:
+    if texts.messages is not None:
         try:
-            return prompts.chat_prompt(
-                model, family, texts.chat, system=texts.system, thinking=thinking
-            )
+            return prompts.messages_prompt(model, family, texts.messages, thinking=thinking)
         except TemplateError as error:
             way_out = "" if model.chat_template else " (--prompt)"
             raise FlagError(f"'{options.model}'", f"{error}{way_out}") from None
@@ -246,32 +243,6 @@ def stops(texts: Texts, model: Model) -> tuple[frozenset[int], tuple[str, ...]]:
     return frozenset(ids), tuple(sequences)
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """A grammar for one model, and the seconds that it took."""
-
-    grammar: Grammar
-    seconds: float
-
-
-def compile_constraint(
-    options: Options, family: Family, model: Model, prepared: Prepared | None
-) -> Compiled | None:
-    """Compile for the model's vocabulary, and show each warning once. Raises FlagError."""
-    flag = options.constraint_flag
-    if prepared is None or flag is None:
-        return None
-    flag += _file_of(options, flag)
-    begin = time.perf_counter()
-    with blame(flag), _grammar_errors(flag):
-        stop = stop_for(options, family, model)
-        compiled = grammar.compile_grammar(prepared, grammar.build_tokens(model.vocabulary, stop))
-    if not options.quiet:
-        for text in compiled.warnings:
-            output.warning(f"{flag}: {text}")
-    return Compiled(compiled, time.perf_counter() - begin)
-
-
 def stop_for(options: Options, family: Family, model: Model) -> int:
     """The token that ends a reply of this run; of a run without a prompt, that of a chat."""
     raw = options.prompt is not None or options.token_ids is not None
@@ -293,9 +264,13 @@ def make_context(
 
     Raises FlagError when it can't hold them.
     """
-    kinds = None
-    if options.cache_type is not None:
-        kinds = values.cache_type(options.cache_type, sorted(CACHE_TYPES))
+    return open_context(
+        options, model, context_size(options, model, prompt, gen=gen), n_streams=n_streams
+    )
+
+
+def context_size(options: Options, model: Model, prompt: Prompt, *, gen: int | None) -> int:
+    """Tokens of context for the prompt and `gen` more. Raises FlagError when they are too many."""
     needed = len(prompt.tokens) + (_DEFAULT_GEN if gen is None else gen)
     trained = model.n_ctx_train
     size = options.ctx if options.ctx is not None else max(1, min(trained, needed))
@@ -306,6 +281,15 @@ def make_context(
             f"{len(prompt.tokens)} tokens and an answer do not fit the context of {size} tokens; "
             + ("shorten it" if size >= trained else f"raise --ctx (the model has {trained})"),
         )
+    return size
+
+
+def open_context(options: Options, model: Model, size: int, *, n_streams: int = 1) -> Context:
+    """A context of `n_streams` streams of `size` tokens each. Raises FlagError when it can't be."""
+    kinds = None
+    if options.cache_type is not None:
+        kinds = values.cache_type(options.cache_type, sorted(CACHE_TYPES))
+    trained = model.n_ctx_train
     try:
         with blame(f"'{options.model}'"):
             context = Context(
@@ -373,7 +357,7 @@ def decoding_error(options: Options, error: Exception) -> FlagError:
 
 
 @contextlib.contextmanager
-def _grammar_errors(flag: str) -> Iterator[None]:
+def grammar_errors(flag: str) -> Iterator[None]:
     try:
         yield
     except GrammarError as error:

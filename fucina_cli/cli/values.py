@@ -118,6 +118,8 @@ RANGES = {
     "--freq-penalty": Range(-100, 100),
     "--presence-penalty": Range(-100, 100),
     "--verify-batch": Range(1, 100_000),
+    "--streams": Range(1, 64),
+    "--bench": Range(1, 10_000),
     "--ctx": Range(1, 100_000_000),
     "--threads": Range(1, 512),
     "--gpu-layers": Range(-1, 10_000),
