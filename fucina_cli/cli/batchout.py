@@ -1,0 +1,239 @@
+"""The results of a batch: one JSON object per line, and what an earlier run left of them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from io import FileIO
+from typing import IO, Any
+
+from fucina_cli.cli import output, strictjson
+from fucina_cli.cli.exits import FlagError
+
+FLAG = "--out"
+#: No record is as long: an answer of ten million tokens is not.
+MAX_RECORD_BYTES = 256 << 20
+#: Opened by name, a redirected standard output would have a second position to write at.
+_STDOUT = ("-", "/dev/stdout")
+#: What may stand before the first bracket of a torn line: zeros, where a disk lost power.
+_NOTHING = b"\0 \t\r\n"
+
+
+class Records:
+    """Writes records to a file, or to standard output for None, `-` and `/dev/stdout`.
+
+    Every record has an index: 0, 1, 2, … in the order of the requests. With `in_order` a record
+    waits until every earlier index was written or skipped; without, indexes do not matter. What
+    still waits at the end is dropped, so that a file in order stays so when it is resumed.
+    """
+
+    def __init__(self, path: str | None, *, resumed: bool = False, in_order: bool = False) -> None:
+        """Open `path` for appending; `resumed` tells that `resume` has seen it.
+
+        Raises FlagError for a file that can't be written, and for one that is not empty unless
+        `resumed`.
+        """
+        self._path = path
+        self._file = None if path is None or path in _STDOUT else _open(path, resumed)
+        self._in_order = in_order
+        self._next = 0
+        self._waiting: dict[int, str | None] = {}
+
+    @property
+    def held(self) -> int:
+        """How many records wait for an earlier one."""
+        return sum(line is not None for line in self._waiting.values())
+
+    def write(self, index: int, record: dict[str, Any]) -> None:
+        """Write a record, and those that waited for it; each at once and as a whole.
+
+        Raises BrokenPipeError when nobody reads any more, FlagError when the file can't take it,
+        ValueError for a number that JSON can't express and for an index that was there before.
+        """
+        line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+        if self._in_order:
+            self._admit(index, line)
+        else:
+            self._put(line)
+
+    def skip(self, index: int) -> None:
+        """No record will come for `index`: those that wait for it go on. Raises as `write`."""
+        if self._in_order:
+            self._admit(index, None)
+
+    def close(self) -> None:
+        """Close the file; standard output stays open."""
+        if self._file is not None:
+            self._file.close()
+
+    def __enter__(self) -> Records:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _admit(self, index: int, line: str | None) -> None:
+        if index < self._next or index in self._waiting:
+            raise ValueError(f"a second record of index {index}")
+        self._waiting[index] = line
+        while self._next in self._waiting:
+            due = self._waiting.pop(self._next)
+            self._next += 1
+            if due is not None:
+                self._put(due)
+
+    def _put(self, line: str) -> None:
+        if self._file is None:
+            output.answer(line)
+            return
+        rest = line.encode("utf-8", "replace")
+        try:
+            while rest:  # one write takes all of it, unless the disk is full or it is a pipe
+                rest = rest[self._file.write(rest) :]
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise FlagError(FLAG, f"can't write '{self._path}': {_reason(error)}") from None
+
+
+@dataclass
+class Done:
+    """What an earlier run has finished.
+
+    `unsatisfied` counts the records whose constraint was not complete or not valid.
+    """
+
+    ids: set[str | int] = field(default_factory=set)
+    records: int = 0
+    unsatisfied: int = 0
+
+
+def resume(path: str) -> Done:
+    """Make an output file ready to be continued, and tell what it has; a missing file has nothing.
+
+    A torn last line is cut off. Records of errors are dropped, to be tried again: the file is then
+    replaced by a new one with the same permissions, at once or not at all. All else stays as it is.
+    Raises FlagError when the file can't be read or written, is no regular one, or has lines that
+    are no records; then it was not touched.
+    """
+    try:
+        target = os.path.realpath(path)
+        if path in _STDOUT or not stat.S_ISREG(os.stat(target).st_mode):
+            raise FlagError(FLAG, f"'{path}' is not a regular file, which --resume needs")
+        scan = _Scan()
+        with open(target, "rb") as file:
+            scan.read(path, file)
+            if scan.failed:
+                _replace(target, _without_failed(file, scan))
+                return scan.done
+        if scan.torn:
+            os.truncate(target, scan.end)
+    except FileNotFoundError:
+        return Done()
+    except (OSError, ValueError) as error:
+        raise FlagError(FLAG, f"can't resume '{path}': {_reason(error)}") from None
+    return scan.done
+
+
+@dataclass
+class _Scan:
+    """What a file holds: its last whole record ends at `end`; `failed` are the lines of errors."""
+
+    done: Done = field(default_factory=Done)
+    end: int = 0
+    torn: int = 0
+    failed: set[int] = field(default_factory=set)
+
+    def read(self, path: str, file: IO[bytes]) -> None:
+        """Raises FlagError for a line that no batch left there."""
+        for number, line in _numbered(file):
+            value = None if self.torn else _value(line)
+            if isinstance(value, dict) and strictjson.is_id(value.get("id")):
+                self._count(number, value)
+                self.end += len(line)
+            elif self.torn or value is not None or not _may_be_torn(line):
+                raise FlagError(
+                    FLAG,
+                    f"line {self.torn or number} of '{path}' is no record of a batch; "
+                    "name another file",
+                )
+            else:
+                self.torn = number
+
+    def _count(self, number: int, record: dict[str, Any]) -> None:
+        if "error" in record:
+            self.failed.add(number)
+            return
+        self.done.ids.add(record["id"])
+        self.done.records += 1
+        constraint = record.get("constraint")
+        if isinstance(constraint, dict) and (
+            constraint.get("complete") is False or constraint.get("valid") is False
+        ):
+            self.done.unsatisfied += 1
+
+
+def _numbered(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Lines with their newline; the pieces of one that is too long are lines without one."""
+    return enumerate(iter(lambda: file.readline(MAX_RECORD_BYTES), b""), 1)
+
+
+def _value(line: bytes) -> Any:
+    """The JSON in a whole line, None for anything else."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        return json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _may_be_torn(line: bytes) -> bool:
+    """Whether `line` looks like the beginning of a record: other text is not ours to cut off."""
+    return line.lstrip(_NOTHING)[:1] in (b"", b"{")
+
+
+def _without_failed(file: IO[bytes], scan: _Scan) -> Iterator[bytes]:
+    file.seek(0)
+    for number, line in _numbered(file):
+        if number != scan.torn and number not in scan.failed:
+            yield line
+
+
+def _replace(target: str, lines: Iterable[bytes]) -> None:
+    """Put a file of `lines` in the place of `target`, once it is whole and on the disk."""
+    directory, name = os.path.split(target)
+    descriptor, fresh = tempfile.mkstemp(dir=directory, prefix=f".{name[:100]}.")
+    try:
+        with open(descriptor, "wb") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(descriptor)
+        shutil.copymode(target, fresh)
+        os.replace(fresh, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(fresh)
+        raise
+
+
+def _open(path: str, resumed: bool) -> FileIO:
+    try:
+        file = FileIO(path, "a")
+    except (OSError, ValueError) as error:
+        raise FlagError(FLAG, f"can't write '{path}': {_reason(error)}") from None
+    status = os.fstat(file.fileno())
+    if status.st_size and stat.S_ISREG(status.st_mode) and not resumed:
+        file.close()
+        raise FlagError(FLAG, f"'{path}' exists; --resume continues it, or name another file")
+    return file
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
