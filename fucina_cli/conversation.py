@@ -29,7 +29,8 @@ class Request:
 
     `processors` apply to every row in order; `constraint` follows them and governs the answer,
     which a thinking block precedes where `forbidden_while_thinking` lists what must not end it.
-    `forced_spans` off decodes token by token, for comparison.
+    `forced_spans` off decodes token by token, for comparison; `endless` takes no token for the end,
+    for measurements of a given length.
     """
 
     sampling: SamplingConfig
@@ -40,6 +41,7 @@ class Request:
     constraint: Constraint | None = None
     forbidden_while_thinking: tuple[int, ...] = ()
     forced_spans: bool = True
+    endless: bool = False
 
 
 @dataclass
@@ -226,12 +228,16 @@ def _stream(
         tokens=list(prompt.tokens),
         sampler=Sampler(request.sampling, processor=processor),
         reply=reply,
-        is_end=vocabulary.is_end,
+        is_end=_never if request.endless else vocabulary.is_end,
         stop_ids=request.stop_ids,
         limit=min(request.limit, context.n_ctx - len(prompt.tokens)),
         source=source,
         forced_spans=request.forced_spans,
     )
+
+
+def _never(_token: int) -> bool:
+    return False
 
 
 def _governing(

@@ -24,7 +24,7 @@ from fucina_cli.cli.session import Texts
 from fucina_cli.constraint import source
 from fucina_cli.constraint.source import Source
 
-NO_TEXTS = Texts(chat=None, prompt=None, system=None, source=None, stops=())
+NO_TEXTS = Texts(messages=None, prompt=None, source=None, stops=())
 YES_NO = source.regex("yes|no")
 
 

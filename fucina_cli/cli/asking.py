@@ -11,7 +11,6 @@ from fucina_cli.cli.session import Texts
 from fucina_cli.constraint.validation import Verdict, validate
 from fucina_cli.conversation import Answer, Request
 from fucina_cli.families.family import Family
-from fucina_cli.llama.context import Context
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling.draws import LIMIT
@@ -98,14 +97,3 @@ def with_next_seed(request: Request, compiled: Compiled | None) -> Request:
     constraint = compiled.grammar.constraint() if compiled is not None else None
     seed = (request.sampling.seed + 1) % LIMIT
     return replace(request, constraint=constraint, sampling=replace(request.sampling, seed=seed))
-
-
-def ended_by(options: Options, context: Context, answer: Answer) -> str:
-    """Why an answer ended before it was complete, in words that name the flag to change."""
-    if answer.stop_reason != "length":
-        ended = answer.stop_reason.replace("_", " ")
-        return f"the turn ended early, by {ended}" + (" (--stop)" if options.stop else "")
-    spent = len(answer.tokens)
-    if answer.prompt_tokens + spent >= context.n_ctx and spent < session.answer_limit(options.gen):
-        return f"the context of {context.n_ctx} tokens is full (--ctx)"
-    return f"the budget of {spent} tokens is used up (--gen)"

@@ -33,9 +33,13 @@ FLAG = "--batch"
 MAX_LINE_BYTES = 64 << 20
 
 #: What a batch's Options hold beside those of its lines, which are checked as single runs.
-#: HERE go batch=None, streams=None, bench=None, out=None, resume=False, in_order=False as soon as
-#: Options has these fields; nothing else in this module knows of them.
-_SINGLE_RUN: dict[str, Any] = {}
+_SINGLE_RUN: dict[str, Any] = {
+    "batch": None,
+    "streams": None,
+    "out": None,
+    "resume": False,
+    "in_order": False,
+}
 
 _STARTS = ("prompt", "messages", "chat")
 _CONSTRAINTS = ("json_schema", "regex", "lark", "choices")

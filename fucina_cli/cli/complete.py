@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fucina_cli import conversation
-from fucina_cli.cli import asking, exits, output, report, session
+from fucina_cli.cli import asking, output, report, session
 from fucina_cli.cli.compiling import Compiled, Compiler
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.options import Options
@@ -65,7 +65,7 @@ def run(family: Family, options: Options) -> int:
         report.tell_drafting(answer, made_by)
     if options.verbose:
         report.tell_timing(answer, load_s, compiled)
-    return _exit_code(options, context, answer, compiled, verdict)
+    return report.tell_outcome(options, context.n_ctx, answer, compiled, verdict)
 
 
 @dataclass(frozen=True)
@@ -114,31 +114,6 @@ def _decode(run: _Run, prompt: Prompt, request: Request, *, shown: bool) -> Answ
             on_text=show,
             on_first_forward=session.stop_blaming,
         )
-
-
-def _exit_code(
-    options: Options,
-    context: Context,
-    answer: Answer,
-    compiled: Compiled | None,
-    verdict: Verdict,
-) -> int:
-    if answer.stop_reason == "interrupted":
-        return exits.INTERRUPTED
-    if compiled is not None and answer.constraint is not None:
-        flag = options.constraint_flag or "constraint"
-        if not answer.constraint.complete:
-            why = asking.ended_by(options, context, answer)
-            output.error(f"{flag}: the answer is not complete: {why}")
-            return exits.UNSATISFIED
-        if verdict.valid is False:
-            output.error(f"{flag}: the answer is not valid: {'; '.join(verdict.errors)}")
-            return exits.UNSATISFIED
-        if verdict.valid is None and verdict.errors and not options.quiet:
-            output.warning(f"{flag}: the answer was not validated: {'; '.join(verdict.errors)}")
-    elif answer.stop_reason == "length" and options.gen is None and not options.quiet:
-        output.note(f"cut short: {asking.ended_by(options, context, answer)}")
-    return exits.OK
 
 
 def _open_for_ids(path: str) -> Path:

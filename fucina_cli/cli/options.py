@@ -126,11 +126,12 @@ class Options:
             raise FlagError(mode, "needs a prompt: --chat, --prompt or TOKEN_IDS")
         if mode and self.speculation_flag:
             raise FlagError(self.speculation_flag, f"speeds nothing up: {mode} writes no answer")
-        if not self.forced_spans and not self.constraint_flag:
+        alone = self.batch is None  # else it is about those lines that it fits
+        if alone and not self.forced_spans and not self.constraint_flag:
             raise FlagError("--no-forced-spans", "needs a constraint: only a grammar forces tokens")
-        if self.json_whitespace and self.json_schema is None:
+        if alone and self.json_whitespace and self.json_schema is None:
             raise FlagError("--json-whitespace", "needs --json-schema: only JSON has such a layout")
-        if self.system is not None and self.chat is None and self.batch is None:
+        if alone and self.system is not None and self.chat is None:
             raise FlagError("--system", "needs --chat: only a chat has a system text")
         self._check_many()
         if self.greedy and self.temp:

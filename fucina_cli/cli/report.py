@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fucina_cli.cli import output
+from fucina_cli.cli import exits, output, session
 from fucina_cli.cli.compiling import Compiled
+from fucina_cli.cli.options import Options
 from fucina_cli.constraint.validation import Verdict
 from fucina_cli.conversation import Answer
 from fucina_cli.llama.exactness import Exactness
@@ -79,16 +80,55 @@ def _drafting(answer: Answer, speculation: Speculation | None) -> dict[str, Any]
     return {"sources": sources, "gate": speculation.gate.state() if speculation else None}
 
 
+def tell_outcome(
+    options: Options, n_ctx: int, answer: Answer, compiled: Compiled | None, verdict: Verdict
+) -> int:
+    """A line on stderr about an answer that is not what was asked for; the exit code."""
+    if answer.stop_reason == "interrupted":
+        return exits.INTERRUPTED
+    if compiled is not None and answer.constraint is not None:
+        flag = options.constraint_flag or "constraint"
+        if not answer.constraint.complete:
+            why = ended_by(options, n_ctx, answer)
+            output.error(f"{flag}: the answer is not complete: {why}")
+            return exits.UNSATISFIED
+        if verdict.valid is False:
+            output.error(f"{flag}: the answer is not valid: {'; '.join(verdict.errors)}")
+            return exits.UNSATISFIED
+        if verdict.valid is None and verdict.errors and not options.quiet:
+            output.warning(f"{flag}: the answer was not validated: {'; '.join(verdict.errors)}")
+    elif answer.stop_reason == "length" and options.gen is None and not options.quiet:
+        output.note(f"cut short: {ended_by(options, n_ctx, answer)}")
+    return exits.OK
+
+
+def ended_by(options: Options, n_ctx: int, answer: Answer) -> str:
+    """Why an answer ended before it was complete, in words that name the flag to change."""
+    if answer.stop_reason != "length":
+        ended = answer.stop_reason.replace("_", " ")
+        return f"the turn ended early, by {ended}" + (" (--stop)" if options.stop else "")
+    spent = len(answer.tokens)
+    if answer.prompt_tokens + spent >= n_ctx and spent < session.answer_limit(options.gen):
+        return f"the context of {n_ctx} tokens is full (--ctx)"
+    return f"the budget of {spent} tokens is used up (--gen)"
+
+
 def tell_drafting(answer: Answer, speculation: Speculation) -> None:
     """One line on stderr: what drafting came to."""
-    counts, gate = answer.counts, speculation.gate.state()
+    counts = answer.counts
     rate = counts.committed / counts.forwards if counts.forwards else 0.0
     sources = [f"{name} {a}/{d}" for name, (d, a) in answer.sources.items() if d]
-    on = [name for name, kind in gate["kinds"].items() if kind["on"]]
     output.note(
         f"{counts.forwards} forwards, {rate:.2f} tokens per forward; {counts.forced} forced; "
-        f"accepted/drafted: {', '.join(sources) or 'none'}; gate on: {', '.join(on) or 'nothing'}"
+        f"accepted/drafted: {', '.join(sources) or 'none'}; {gate_state(speculation)}"
     )
+
+
+def gate_state(speculation: Speculation) -> str:
+    """Which kinds of drafts are in use."""
+    kinds = speculation.gate.state()["kinds"]
+    on = [name for name, kind in kinds.items() if kind["on"]]
+    return f"gate on: {', '.join(on) or 'nothing'}"
 
 
 def tell_timing(answer: Answer, load_s: float, compiled: Compiled | None) -> None:

@@ -47,6 +47,7 @@ class Texts:
     prompt: str | None
     source: Source | None
     stops: tuple[tuple[str, bool], ...]  # (value, may it be a token id)
+    system: str | None = None
 
 
 def read_texts(options: Options, reader: TextReader) -> Texts:
@@ -69,6 +70,7 @@ def read_texts(options: Options, reader: TextReader) -> Texts:
         prompt=prompt,
         source=_read_source(options, reader),
         stops=tuple(stops),
+        system=system,
     )
 
 
