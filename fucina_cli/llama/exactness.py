@@ -19,6 +19,7 @@ from fucina_cli.llama.context import Context, Row
 #: Rows of the probing batches: repacked kernels start at 4 rows, tiled ones at 8.
 _ROWS = 9
 _SMALL = 4
+_STREAMS = 4  # that lockstep is probed with
 #: Cache types whose single-row path splits the cells from 512 on, and what is filled to see it.
 _SPLITTING = frozenset({"f32", "f16"})
 _LONG = 520
@@ -35,8 +36,9 @@ class Exactness:
 def probe(context: Context) -> Exactness:
     """Compare rows decoded one by one with the same rows in one batch, bitwise.
 
-    Empties the context. Costs two small batches and three single steps, and a prefill of 520
-    tokens more with an f16 or f32 cache.
+    Rows of several streams too, where the context has them. Empties the context. Costs two small
+    batches and three single steps (two batches more for several streams), and a prefill of 520
+    tokens with an f16 or f32 cache.
     """
     if not context.model.exact:
         return Exactness(False, "switched off: llama.cpp's own kernels, a row depends on its batch")
@@ -68,6 +70,8 @@ def probe(context: Context) -> Exactness:
         context.decode(few)
         for i in range(len(few)):
             worst = max(worst, _difference(context.logits(i), together[i]))
+        if context.n_streams > 1 and rows > _SMALL:
+            worst = max(worst, _in_lockstep(context, span, start, together))
     finally:
         context.clear_all()
     if worst == 0.0:
@@ -78,6 +82,25 @@ def probe(context: Context) -> Exactness:
         f"rows differ by up to {worst:.2g} between one by one and one batch "
         f"({context.model.quantization} weights, {kinds} cache)",
     )
+
+
+def _in_lockstep(
+    context: Context, span: list[Row], start: int, alone: list[NDArray[np.float32]]
+) -> float:
+    """The same rows again, of several streams in one forward; the largest difference."""
+    streams = range(min(context.n_streams, _STREAMS))
+    context.truncate(0, start)
+    for stream in streams[1:]:
+        context.copy(0, stream, start)
+    worst = 0.0
+    first = 0
+    for count in (_SMALL, 1):  # a ragged beginning of several rows, and a step of one each
+        part = range(first, min(first + count, len(span)))
+        context.decode([span[i]._replace(stream=stream) for stream in streams for i in part])
+        for row, i in enumerate(i for _ in streams for i in part):
+            worst = max(worst, _difference(context.logits(row), alone[i]))
+        first += count
+    return worst
 
 
 def _difference(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
