@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fucina_cli.cli import asking, batchfile, batchout, exits, output, report, session
 from fucina_cli.cli.asking import Question
@@ -28,6 +28,9 @@ from fucina_cli.llama.context import Context
 from fucina_cli.llama.exactness import Exactness, probe
 from fucina_cli.llama.model import Model
 from fucina_cli.timing import Stopwatch
+
+if TYPE_CHECKING:
+    from fucina_cli.drafting.speculation import Speculation
 
 _AHEAD = 64  # requests of a file that are looked at before they are answered
 _MOST_HELD = 1000  # records that wait for an earlier one, from which on nothing is begun
@@ -65,7 +68,8 @@ def run(family: Family, options: Options) -> int:
                 exactness = probe(context)
             made_by = speculate(model, context) if speculate else None
             conversations = Conversations(context, speculation=made_by)
-            return _Engine(context, exactness, Many(family, model, compiler, conversations))
+            many = Many(family, model, compiler, conversations)
+            return _Engine(context, exactness, many, made_by)
 
         compiler = Compiler(family, model)
         batch = _Batch(
@@ -87,6 +91,13 @@ class _Engine:
     context: Context
     exactness: Exactness
     many: Many
+    speculation: Speculation | None
+
+    def close(self) -> None:
+        """Free the caches."""
+        self.context.close()
+        if self.speculation is not None and self.speculation.draft_context is not None:
+            self.speculation.draft_context.close()
 
 
 @dataclass(frozen=True)
@@ -244,7 +255,7 @@ class _Batch:
         most = max(waiting.size for waiting in self._waiting)
         if self._engine is not None:
             most = max(most, self._engine.context.n_ctx + _GROWTH)
-            self._engine.context.close()
+            self._engine.close()
             self._engine = None
         if self._options.ctx is None:
             most = max(first, min(most, self._model.n_ctx_train))

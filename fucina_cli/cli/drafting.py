@@ -25,7 +25,8 @@ _MOST_TOKENS = 2_000_000
 def prepare(options: Options, reader: TextReader) -> Callable[[Model, Context], Speculation | None]:
     """Check the flags and read their files; the result makes what drafts, None for nothing.
 
-    Both raise FlagError.
+    For another context of the same model, documents and draft model are not read again. Both raise
+    FlagError.
     """
     for flag, names in (
         ("--spec-ref", options.spec_ref or []),
@@ -36,24 +37,61 @@ def prepare(options: Options, reader: TextReader) -> Callable[[Model, Context], 
     for name in options.spec_ref or []:
         if name in OWN_NAMES:
             raise FlagError("--spec-ref", f"'{name}' is a name of the sources; write './{name}'")
-    references = {name: reader.file("--spec-ref", name) for name in options.spec_ref or []}
-    return lambda model, context: _speculation(options, model, context, references)
+    texts = {name: reader.file("--spec-ref", name) for name in options.spec_ref or []}
+    return _Drafting(options, texts).for_context
 
 
-def _speculation(
-    options: Options, model: Model, context: Context, references: dict[str, str]
-) -> Speculation | None:
-    draft_context = _draft_context(options, model, context)
-    if not model.can_rewind:
-        if not options.quiet:
-            flag = options.speculation_flag
-            output.warning(f"{flag}: this model's state can't be rewound, so nothing is drafted")
-        return None
-    return Speculation(
-        cascade=options.spec or bool(references),
-        references={name: _index(model, name, text) for name, text in references.items()},
-        draft_context=draft_context,
-    )
+class _Drafting:
+    """What contexts of one model have in common."""
+
+    def __init__(self, options: Options, texts: dict[str, str]) -> None:
+        self._options, self._texts = options, texts
+        self._references: dict[str, Reference] | None = None
+        self._model: Model | None = None
+
+    def for_context(self, model: Model, context: Context) -> Speculation | None:
+        """What drafts in `context`; None, with a warning, where nothing can be taken back."""
+        options = self._options
+        draft_context = self._draft_context(model, context)
+        if not model.can_rewind:
+            if not options.quiet:
+                flag = options.speculation_flag
+                output.warning(
+                    f"{flag}: this model's state can't be rewound, so nothing is drafted"
+                )
+            return None
+        if self._references is None:
+            self._references = {
+                name: _index(model, name, text) for name, text in self._texts.items()
+            }
+        return Speculation(
+            cascade=options.spec or bool(self._references),
+            references=self._references,
+            draft_context=draft_context,
+        )
+
+    def _draft_context(self, model: Model, context: Context) -> Context | None:
+        options = self._options
+        if options.draft_model is None:
+            return None
+        flag = f"--draft-model ('{options.draft_model}')"
+        try:
+            with blame(flag):
+                if self._model is None:
+                    self._model = Model(
+                        Path(options.draft_model),
+                        exact=options.exact,
+                        gpu_layers=-1 if options.gpu_layers is None else options.gpu_layers,
+                    )
+                    check_draft_model(model, self._model)
+                return Context(
+                    self._model,
+                    n_ctx=context.n_ctx,
+                    n_streams=context.n_streams,
+                    threads=options.threads,
+                )
+        except ModelError as error:
+            raise FlagError(flag, str(error)) from None
 
 
 def _index(model: Model, name: str, text: str) -> Reference:
@@ -64,22 +102,3 @@ def _index(model: Model, name: str, text: str) -> Reference:
             f"'{name}' has {len(tokens)} tokens, {_MOST_TOKENS} can be indexed; give a part of it",
         )
     return Reference(tokens)
-
-
-def _draft_context(options: Options, model: Model, context: Context) -> Context | None:
-    if options.draft_model is None:
-        return None
-    flag = f"--draft-model ('{options.draft_model}')"
-    try:
-        with blame(flag):
-            draft = Model(
-                Path(options.draft_model),
-                exact=options.exact,
-                gpu_layers=-1 if options.gpu_layers is None else options.gpu_layers,
-            )
-            check_draft_model(model, draft)
-            return Context(
-                draft, n_ctx=context.n_ctx, n_streams=context.n_streams, threads=options.threads
-            )
-    except ModelError as error:
-        raise FlagError(flag, str(error)) from None
