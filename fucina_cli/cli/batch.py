@@ -160,14 +160,14 @@ class _Batch:
         if self._options.quiet:
             return
         seconds = self._watch.lap()
-        parts = [f"{self._answers} answers"]
+        parts = [_count(self._answers, "answer")]
         if self._unsatisfied:
             parts.append(f"{self._unsatisfied} not as constrained")
         if self._errors:
-            parts.append(f"{self._errors} errors")
+            parts.append(_count(self._errors, "error"))
         if self._skipped:
             parts.append(f"{self._skipped} done before")
-        parts.append(f"{self._tokens} tokens in {seconds:.1f} s")
+        parts.append(f"{_count(self._tokens, 'token')} in {seconds:.1f} s")
         if self._answers and seconds > 0:
             parts.append(f"{self._answers / seconds:.2f} requests/s")
             parts.append(f"{self._tokens / seconds:.1f} tokens/s")
@@ -339,6 +339,10 @@ class _Lines:
         if line is None:
             self.ended = True
         return line
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _refuse_one_file(options: Options) -> None:
