@@ -70,7 +70,6 @@ class Lockstep:
             )
         slot = stream.slot = self._running.index(None)
         self._reuse(stream)
-        self._left[slot] = []
         self._running[slot] = stream
 
     def advance(self) -> list[Stream]:
@@ -109,6 +108,7 @@ class Lockstep:
             )
             if shared < max(_LEAST_SHARED, own + 1):
                 best, shared = slot, own
+        self._left[slot] = []  # before the cache changes: an interrupt may come in between
         if best != slot:
             source = self._running[best]
             if source is not None and source.cached < shared:
@@ -137,11 +137,11 @@ class Lockstep:
             if not behind:
                 return
             last = behind[-1]
+            self._left[gap] = []
             self._context.copy(last.slot, gap, last.cached)
             self._leave(last)
             last.slot = gap
             self._running[gap] = last
-            self._left[gap] = []
 
 
 def _stateful(stream: Stream) -> Iterator[object]:
