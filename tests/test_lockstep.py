@@ -109,6 +109,17 @@ class House(Bench):
         return self._alone[spec]
 
 
+class Generous(Gate):
+    """A gate that lets every draft through, up to a length."""
+
+    def __init__(self, most: int = 99) -> None:
+        super().__init__()
+        self._most = most
+
+    def budget(self, limit: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1) -> int:
+        return min(limit, self._most)
+
+
 @pytest.fixture(scope="module", params=["qwen3_path", "gemma4_path", "llama_path"])
 def house(request: pytest.FixtureRequest) -> House:
     return House(request.getfixturevalue(request.param))
@@ -486,6 +497,34 @@ def test_a_stream_that_fails_ends_alone_and_changes_nothing_for_the_others(
             assert isinstance(bad.failure, error), (what, position)
 
 
+def test_a_grammar_that_gives_up_while_a_draft_is_looked_at_fails_alone_and_forwards_nothing(
+    llama: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    specs = [Spec(tuple(llama.documents[0][: 40 + k]), SAMPLED, 12) for k in range(2)]
+    context = llama.many(3)
+    decode, forwards = context.decode, list[list[Row]]()
+
+    def spy(rows: Sequence[Row]) -> None:
+        forwards.append(list(rows))
+        decode(rows)
+
+    monkeypatch.setattr(context, "decode", spy)
+    hook = GivesUp(llama.grammar("recursive lark").constraint(), "valid_prefix_len", 0)
+    conversations = Conversations(context, speculation=Speculation(gate=Generous()))
+    conversations.submit(0, *llama.request(specs[0]))
+    request = Request(SAMPLED, 12, processors=(hook,))
+    conversations.submit("bad", Prompt(llama.documents[2][:50]), request)
+    conversations.submit(1, *llama.request(specs[1]))
+    answers = dict[Hashable, Answer]()
+    while conversations.running:
+        done = dict(conversations.advance())
+        if "bad" in done:
+            assert {row.stream for row in forwards[-1]} == {0, 2}
+        answers.update(done)
+    assert isinstance(answers["bad"].failure, ConstraintError)
+    assert [gist(answers[key]) for key in (0, 1)] == [gist(llama.alone(s)) for s in specs]
+
+
 def test_what_a_failed_stream_had_produced_is_in_its_answer(llama: House) -> None:
     spec = Spec(tuple(llama.documents[0][:40]), SAMPLED)
     _, request = llama.request(spec)
@@ -854,6 +893,35 @@ def test_an_interrupt_in_a_copy_leaves_nothing_that_a_later_request_could_mistak
     assert gist(answers[0]) == gist(llama.alone(brief))
 
 
+def test_an_interrupt_in_the_copy_for_a_new_request_leaves_nothing_mistakable_either(
+    llama: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brief = Spec(tuple(llama.documents[0][:100]), SAMPLED, 2)
+    lasting = Spec(tuple(llama.documents[1][:90]), SAMPLED, 12)
+    alike = Spec((*lasting.prompt, 3), SAMPLED, 3)
+    context = llama.many(2)
+    conversations = Conversations(context)
+    conversations.submit("lasting", *llama.request(lasting))
+    conversations.submit("brief", *llama.request(brief))
+    while conversations.running == 2:
+        conversations.advance()
+
+    def interrupted(source: int, target: int, length: int) -> None:
+        context.clear(target)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(context, "copy", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            conversations.submit("alike", *llama.request(alike))
+    conversations.submit("brief", *llama.request(brief))
+    answers = dict[Hashable, Answer]()
+    while conversations.running:
+        answers.update(conversations.advance())
+    assert gist(answers["brief"]) == gist(llama.alone(brief))
+    assert gist(answers["lasting"]) == gist(llama.alone(lasting))
+
+
 @pytest.mark.xfail(strict=True, reason="a seat is cleared before its answer is safe")
 def test_an_interrupt_while_an_answer_is_made_does_not_lose_it(
     llama: House, monkeypatch: pytest.MonkeyPatch
@@ -944,6 +1012,30 @@ def test_long_prompts_at_once_are_forwarded_in_batches_that_fit(
     assert sum(widths) > 2 * sum(len(spec.prompt) for spec in specs)
 
 
+def test_drafts_of_many_streams_leave_each_other_room_for_logits(
+    llama: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    specs = [Spec(tuple(llama.documents[0][: 60 + k]), SAMPLED, 12) for k in range(SLOTS)]
+    context = llama.many(SLOTS)
+    widths, decode = list[int](), context.decode
+
+    def spy(rows: Sequence[Row]) -> None:
+        widths.append(sum(row.wants_logits for row in rows))
+        decode(rows)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(context, "decode", spy)
+        conversations = Conversations(context, speculation=Speculation(gate=Generous()))
+        for key, spec in enumerate(specs):
+            conversations.submit(key, *llama.request(spec))
+        answers = dict[Hashable, Answer]()
+        while conversations.running:
+            answers.update(conversations.advance())
+    assert max(widths) == context.logits_rows
+    for key, spec in enumerate(specs):
+        assert gist(answers[key]) == gist(llama.alone(spec)), key
+
+
 # -- 9. a draft model ----------------------------------------------------------------------------
 
 
@@ -1002,17 +1094,11 @@ def test_a_request_without_a_free_slot_is_refused_and_disturbs_nobody(llama: Hou
 
 @pytest.mark.xfail(strict=True, reason="its source clears the first seat before it is refused")
 def test_a_request_without_a_free_slot_spoils_no_draft_of_a_draft_model(llama: House) -> None:
-    class Three(Gate):
-        def budget(
-            self, limit: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1
-        ) -> int:
-            return min(limit, 3)
-
     specs = [Spec(tuple(llama.documents[0][:k]), GREEDY, 24) for k in (20, 60)]
     sources = []
     for refused in (False, True):
         drafter = Context(llama.model, n_ctx=300, n_streams=2)
-        speculation = Speculation(False, {}, drafter, Three())
+        speculation = Speculation(False, {}, drafter, Generous(3))
         conversations = Conversations(llama.many(2), speculation=speculation)
         for key, spec in enumerate(specs):
             conversations.submit(key, *llama.request(spec))
