@@ -76,7 +76,6 @@ class _Turn:
     seat: int
     begin: float
     prefilled: float | None = None
-    interrupted: bool = False
 
 
 class Conversations:
@@ -86,6 +85,8 @@ class Conversations:
         context: one request per stream at a time.
         speculation: what drafts for them.
         share: see Lockstep.
+
+    Raises ValueError when the draft model's context has fewer streams.
     """
 
     def __init__(
@@ -93,9 +94,15 @@ class Conversations:
     ) -> None:
         self._context, self._speculation = context, speculation
         gate = speculation.gate if speculation else None
+        drafts = speculation.draft_context if speculation else None
+        if drafts is not None and drafts.n_streams < context.n_streams:
+            raise ValueError(
+                f"{drafts.n_streams} streams of a draft model are too few for {context.n_streams}"
+            )
         self._lockstep = Lockstep(context, gate=gate, share=share)
         # A seat lasts as long as its request; the slot in the cache may change.
         self._turns: dict[int, _Turn | None] = dict.fromkeys(range(context.n_streams))
+        self._done: list[tuple[Hashable, Answer]] = []  # not yet handed out
 
     @property
     def free(self) -> int:
@@ -112,7 +119,9 @@ class Conversations:
     ) -> None:
         """Begin with a request. Raises what Lockstep.add raises."""
         begin = time.perf_counter()
-        seat = next((seat for seat, turn in self._turns.items() if turn is None), 0)
+        if not self.free:
+            raise ValueError(f"all {self._context.n_streams} slots are taken")
+        seat = next(seat for seat, turn in self._turns.items() if turn is None)
         stream = _stream(self._context, prompt, request, self._speculation, seat, on_text)
         self._lockstep.add(stream)
         self._turns[seat] = _Turn(key, request, stream, seat, begin)
@@ -121,26 +130,30 @@ class Conversations:
         """One forward for all; the answers that are complete."""
         self._lockstep.advance()
         now = time.perf_counter()
-        done = []
         for turn in self._waiting():
             if turn.prefilled is None:
                 turn.prefilled = now
             if turn.stream.finished:
-                self._turns[turn.seat] = None
-                done.append((turn.key, _answer(turn, now)))
+                self._settle(turn, now)
+        done, self._done = self._done, []
         return done
 
     def interrupt(self) -> list[tuple[Hashable, Answer]]:
-        """End all requests where they are; their answers so far."""
+        """End all requests where they are; their answers so far, whole ones among them."""
         now = time.perf_counter()
-        done = []
         for turn in self._waiting():
-            turn.interrupted = True
-            turn.stream.reply.finish()
-            self._lockstep.remove(turn.stream)
-            self._turns[turn.seat] = None
-            done.append((turn.key, _answer(turn, now)))
+            if not turn.stream.finished:
+                turn.stream.reply.finish()
+            self._settle(turn, now)
+        for stream in self._lockstep.streams:
+            self._lockstep.remove(stream)
+        done, self._done = self._done, []
         return done
+
+    def _settle(self, turn: _Turn, now: float) -> None:
+        # In this order: an interrupt in between must not lose the answer.
+        self._done.append((turn.key, _answer(turn, now)))
+        self._turns[turn.seat] = None
 
     def _waiting(self) -> list[_Turn]:
         return [turn for turn in self._turns.values() if turn is not None]
@@ -170,7 +183,7 @@ def generate(
         while not done:
             done = alone.advance()
     except KeyboardInterrupt:
-        done = alone.interrupt()
+        done = done or alone.interrupt()
     answer = done[0][1]
     if answer.failure is not None:
         raise answer.failure
@@ -184,7 +197,7 @@ def _answer(turn: _Turn, now: float) -> Answer:
         text=stream.reply.text,
         thinking=stream.reply.thinking,
         tokens=stream.reply_tokens,
-        stop_reason="interrupted" if turn.interrupted else stream.finished or "interrupted",
+        stop_reason=stream.finished or "interrupted",
         prompt_tokens=stream.prompt_length,
         counts=stream.counts,
         prefill_s=prefilled - turn.begin,

@@ -648,9 +648,6 @@ def test_a_conversation_that_goes_on_computes_only_what_is_new(llama: House) -> 
     assert context.total_rows - before <= 1 + len(tail) + needed([alone])
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a new stream takes the first free slot, whatever is worth keeping there"
-)
 def test_requests_one_at_a_time_with_two_beginnings_in_turn_compute_each_beginning_once(
     llama: House,
 ) -> None:
@@ -683,7 +680,7 @@ def spied(llama: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[R
         yield forwards
 
 
-def test_after_streams_in_low_slots_have_ended_the_rest_move_down_and_stay_right(
+def test_after_streams_have_ended_the_rest_move_together_and_stay_right(
     llama: House, spied: list[list[Row]]
 ) -> None:
     document = llama.documents[1]
@@ -704,14 +701,13 @@ def test_after_streams_in_low_slots_have_ended_the_rest_move_down_and_stay_right
         for rows in spied[-1:]:
             numbers = sorted({row.stream for row in rows})
             if not done:  # nobody has left in the middle of it
-                assert numbers == list(range(running))
+                assert numbers == list(range(numbers[0], numbers[0] + running))
                 checked += len(answers) > 0
     assert checked > 5
     for key, spec in enumerate(specs):
         assert gist(answers[key]) == gist(llama.alone(spec)), key
 
 
-@pytest.mark.xfail(strict=True, reason="a budget's end is noticed only when the next step begins")
 def test_streams_that_have_used_up_their_budget_leave_no_gap_in_a_forward(
     llama: House, spied: list[list[Row]]
 ) -> None:
@@ -726,7 +722,7 @@ def test_streams_that_have_used_up_their_budget_leave_no_gap_in_a_forward(
         conversations.advance()
     for rows in spied:
         numbers = sorted({row.stream for row in rows})
-        assert numbers == list(range(len(numbers)))
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 # -- 6. one compiled grammar ---------------------------------------------------------------------
@@ -831,7 +827,8 @@ def test_an_interrupt_in_any_forward_gives_what_was_produced_and_leaves_the_cont
                 count = len(answer.tokens)
                 assert answer.tokens == whole.tokens[:count], (at, key)
                 assert answer.counts.committed == count
-                assert answer.stop_reason == "interrupted"
+                if answer.stop_reason != "interrupted":  # it was over before
+                    assert gist(answer) == gist(whole)
                 data = b"".join(map(llama.model.vocabulary.token_bytes, answer.tokens))
                 assert answer.text == data.decode(errors="replace")
         # The context goes on to be right, for those who begin anew and for those who go on.
@@ -873,11 +870,12 @@ def test_an_interrupt_in_a_copy_leaves_nothing_that_a_later_request_could_mistak
 ) -> None:
     document = tuple(llama.documents[0][:100])
     brief, lasting = Spec(document, SAMPLED, 2), Spec((*document[:50], 9, 8), SAMPLED, 12)
-    context = llama.many(2)
+    context = llama.many(3)
     conversations = Conversations(context)
+    conversations.submit("long", *llama.request(replace(lasting, limit=14)))
     conversations.submit("brief", *llama.request(brief))
     conversations.submit("lasting", *llama.request(lasting))
-    while conversations.running == 2:
+    while conversations.running == 3:
         conversations.advance()
 
     def interrupted(source: int, target: int, length: int) -> None:
@@ -922,7 +920,6 @@ def test_an_interrupt_in_the_copy_for_a_new_request_leaves_nothing_mistakable_ei
     assert gist(answers["lasting"]) == gist(llama.alone(lasting))
 
 
-@pytest.mark.xfail(strict=True, reason="a seat is cleared before its answer is safe")
 def test_an_interrupt_while_an_answer_is_made_does_not_lose_it(
     llama: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -945,7 +942,6 @@ def test_an_interrupt_while_an_answer_is_made_does_not_lose_it(
     assert answers.keys() == {0, 1}
 
 
-@pytest.mark.xfail(strict=True, raises=IndexError, reason="no turn is left to be interrupted")
 def test_an_interrupt_right_after_a_reply_of_one_forward_gives_that_reply(llama: House) -> None:
     spec = Spec(tuple(llama.documents[0][:30]))
     spec = replace(spec, stop_ids=frozenset(llama.alone(spec).tokens[:1]))
@@ -957,7 +953,6 @@ def test_an_interrupt_right_after_a_reply_of_one_forward_gives_that_reply(llama:
     assert gist(answer) == gist(llama.alone(spec))
 
 
-@pytest.mark.xfail(strict=True, reason="all that run are called interrupted, complete or not")
 def test_a_reply_that_is_complete_when_another_is_interrupted_keeps_its_stop_reason(
     llama: House,
 ) -> None:
@@ -966,11 +961,13 @@ def test_a_reply_that_is_complete_when_another_is_interrupted_keeps_its_stop_rea
     conversations = Conversations(llama.many(2))
     conversations.submit("complete", *llama.request(spec))
 
-    def interrupted(text: str, channel: str) -> None:
-        raise KeyboardInterrupt
+    class Interrupting(LogitBias):
+        def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
+            raise KeyboardInterrupt
 
-    other = replace(spec, stop_ids=frozenset())
-    conversations.submit("other", *llama.request(other), interrupted)
+    prompt, request = llama.request(replace(spec, stop_ids=frozenset()))
+    processors = (Interrupting({}, llama.model.n_vocab),)
+    conversations.submit("other", prompt, replace(request, processors=processors))
     with pytest.raises(KeyboardInterrupt):
         conversations.advance()
     answers = dict(conversations.interrupt())
@@ -1092,7 +1089,6 @@ def test_a_request_without_a_free_slot_is_refused_and_disturbs_nobody(llama: Hou
     assert [gist(answers[key]) for key in (0, 1)] == [gist(llama.alone(s)) for s in specs]
 
 
-@pytest.mark.xfail(strict=True, reason="its source clears the first seat before it is refused")
 def test_a_request_without_a_free_slot_spoils_no_draft_of_a_draft_model(llama: House) -> None:
     specs = [Spec(tuple(llama.documents[0][:k]), GREEDY, 24) for k in (20, 60)]
     sources = []
@@ -1114,7 +1110,6 @@ def test_a_request_without_a_free_slot_spoils_no_draft_of_a_draft_model(llama: H
     assert sources[0] == sources[1]
 
 
-@pytest.mark.xfail(strict=True, reason="it shows in the middle of decoding, as a ModelError")
 def test_a_draft_context_of_fewer_streams_is_refused_at_once(llama: House, drafter: Model) -> None:
     draft_context = Context(drafter, n_ctx=300, n_streams=1)
     with pytest.raises(ValueError, match="streams"):

@@ -1,8 +1,8 @@
 """Streams in the slots of one context: they come, advance together, end, and make room.
 
 A slot is a stream number of the KV cache. llama.cpp computes rows of several streams in one graph
-only where their numbers follow each other without a gap, so the streams always occupy the lowest
-slots: when one ends and nobody takes its place, the last one moves there.
+only where their numbers follow each other without a gap, so the streams are always neighbours: when
+one between others ends and nobody takes its place, the last one moves there.
 
 What a new stream's prompt has in common with the tokens of any slot, of a running stream or of one
 that has ended, is copied in the cache instead of being computed again.
@@ -68,9 +68,9 @@ class Lockstep:
             raise SharedConstraint(
                 "two streams share a sampler or constraint; give each a fork of its own"
             )
-        slot = stream.slot = self._running.index(None)
+        stream.slot = self._seat(stream.tokens)
         self._reuse(stream)
-        self._running[slot] = stream
+        self._running[stream.slot] = stream
 
     def advance(self) -> list[Stream]:
         """One forward for all; the streams that ended, whose slots are free now.
@@ -128,15 +128,28 @@ class Lockstep:
         # Its last token is forwarded together with others.
         return stream.tokens[: max(stream.cached, len(stream.tokens) - 1)]
 
+    def _seat(self, tokens: Sequence[int]) -> int:
+        """The free slot for a stream with these tokens, beside or between the others.
+
+        Of several the one that holds the longest beginning of it, then the one whose loss matters
+        least.
+        """
+        taken = [i for i, stream in enumerate(self._running) if stream is not None]
+        near = range(max(0, taken[0] - 1), taken[-1] + 2) if taken else range(len(self._running))
+        free = [i for i in near if i < len(self._running) and self._running[i] is None]
+        return max(
+            free or [self._running.index(None)],
+            key=lambda i: (_common(self._left[i], tokens), -len(self._left[i])),
+        )
+
     def _close_gaps(self) -> None:
         if not self._context.model.can_rewind:
             return  # such a state can't be cut to length, and copying it whole is not worth it
-        while True:
-            gap = self._running.index(None) if None in self._running else len(self._running)
-            behind = [stream for stream in self._running[gap:] if stream is not None]
-            if not behind:
+        while streams := self.streams:
+            first, last = streams[0].slot, streams[-1]
+            if last.slot - first < len(streams):
                 return
-            last = behind[-1]
+            gap = self._running.index(None, first)
             self._left[gap] = []
             self._context.copy(last.slot, gap, last.cached)
             self._leave(last)

@@ -91,6 +91,7 @@ def step(context: Context, streams: Sequence[Stream], *, gate: Gate | None = Non
         for part in parts:
             with _own_failure(part.stream, failures):
                 _verify(context, part, gate)
+                part.stream.commit_forced()  # now, so that what is over makes room at once
     finally:
         for part in parts:
             stream = part.stream

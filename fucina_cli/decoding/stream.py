@@ -61,6 +61,7 @@ class Stream:
     failure: Exception | None = None
     counts: Counts = field(default_factory=Counts)
     prompt_length: int = field(init=False)
+    _settled: bool = field(init=False, default=False)  # nothing is forced since the last token
 
     def __post_init__(self) -> None:
         self.prompt_length = len(self.tokens)
@@ -88,6 +89,8 @@ class Stream:
         gain. The stop token after a complete answer is one of them, and comes before the budget:
         an answer that fits its budget exactly is a complete one.
         """
+        if self._settled or self.finished:
+            return
         while self.structure and not self.finished:
             # At the budget's end one more is asked for: it may be the stop token.
             span = self.structure.forced_tokens(max(self.room, 1))
@@ -106,6 +109,7 @@ class Stream:
                 self.append(token)
         if not self.finished and self.room <= 0:
             self.end("length")
+        self._settled = True
 
     def end_is_forced(self) -> bool:
         """Whether the grammar leaves nothing but the end of the turn."""
@@ -118,6 +122,7 @@ class Stream:
 
     def accept(self, token: int) -> None:
         """Take a token that the sampler just committed."""
+        self._settled = False
         if self.ends_turn(token):
             self.end("stop_token" if token in self.stop_ids else "eos")
         else:
