@@ -217,10 +217,26 @@ def _replay(context: _Recorder, prefill: int) -> float:
     return time.perf_counter() - begin
 
 
+def _ticket(number: int) -> str:
+    """One of some hundred tickets; neighbours have little in common."""
+    product = ("Ledgerline", "Hourbox", "Attic")[number % 3]
+    month = ("March", "April", "May", "June", "July")[number * 7 % 5]
+    matters = (
+        f"I was charged twice for {product} in {month}.",
+        f"{product} crashes whenever I open the report of {month}.",
+        f"Please add a dark mode to {product}, as you promised in {month}.",
+        f"Since {month} I can't sign in to {product}.",
+        f"How do I export what {product} has recorded in {month}?",
+        f"Where is the invoice of {month}? {product} does not show it.",
+        f"All my files of {month} are gone from {product}, I am furious!",
+    )
+    return matters[number * 3 % len(matters)]
+
+
 def _requests(model: Path, count: int, processes: int) -> None:
     command = [sys.executable, "-m", "fucina_cli.generic", str(model), "--greedy", "--quiet"]
     schema = ["--json-schema", json.dumps(TRIAGE)]
-    texts = [f"{TICKETS[i % len(TICKETS)]} (ticket {i})" for i in range(count)]
+    texts = [_ticket(number) for number in range(count)]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "requests.jsonl"
         file.write_text(
