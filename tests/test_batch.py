@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from command_line import Result, RunHere, run, run_here
-from test_process import Running, command
+from test_process import Running, command, endless
 
 from fucina_cli.constraint import grammar
 from fucina_cli.llama.context import Context, Row
@@ -415,6 +415,8 @@ def test_many_lines_take_no_more_memory_than_few(llama_path: Path, tmp_path: Pat
         (["--streams", "2", "--info"], ("--streams", "--info")),
         (["--streams", "2", "--prompt", "x", "--tokens-out", "y"], ("--tokens-out", "--streams")),
         (["--bench", "0"], ("--bench", "0")),
+        (["--bench", "1", "--gen", "5000"], ("--gen", "5000", "context")),
+        (["--bench", "1", "--ctx", "100", "--gen", "100"], ("--gen", "100", "context")),
         (["--bench", "1", "--spec-bench"], ("--bench", "--spec-bench")),
     ],
 )
@@ -460,6 +462,24 @@ def test_greedy_streams_are_all_the_same_and_it_is_said(llama_path: Path, cli: R
     assert result.out == 3 * single.out
     assert "all the same" in result.err
     assert cli(*base, "--streams", "3", "--quiet").err == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_interrupted_streams_show_what_they_have_in_order(
+    llama_path: Path, start: Callable[..., Running]
+) -> None:
+    flags = ("--seed=5", "--temp=1", "--json", "--verbose", "--streams=3")
+    running = start(*endless(llama_path), *flags)
+    running.wait_for(b"sched_reserve", stream=2)
+    running.wait_for(b"answers, of seeds", stream=2)
+    time.sleep(0.3)
+    running.interrupt()
+    code, out, _ = running.end()
+    assert code == 130
+    found = [json.loads(line) for line in out.splitlines()]
+    assert [record["stream"] for record in found] == [0, 1, 2]
+    assert {record["stop_reason"] for record in found} == {"interrupted"}
+    assert all(len(record["tokens"]) == record["decode"]["committed"] for record in found)
 
 
 def test_token_ids_start_streams_too(llama_path: Path, cli: RunHere) -> None:

@@ -125,6 +125,12 @@ def test_a_line_that_is_too_long_is_passed_over_within_bounded_memory(
     assert count_lines(str(path)) == 5
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a device of Unix")
+def test_a_line_that_never_ends_is_no_batch() -> None:
+    with pytest.raises(FlagError, match="line 1 never ends"):
+        list(read_lines("/dev/zero"))
+
+
 def test_a_line_that_was_too_long_is_a_bad_line() -> None:
     with pytest.raises(BadLine, match=r"^longer than 64 MiB$") as caught:
         parse(3, None, options(), NO_TEXTS)

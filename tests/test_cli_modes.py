@@ -58,6 +58,7 @@ PANELS = {
     "Modes": [
         "--chat",
         "--prompt",
+        "--batch",
         "--info",
         "--tokenize",
         "--logits-out",
@@ -80,9 +81,25 @@ PANELS = {
         "--greedy",
         "--logit-bias",
     ],
-    "Speed": ["--spec", "--spec-ref", "--draft-model", "--forced-spans"],
+    "Speed": [
+        "--spec",
+        "--spec-ref",
+        "--draft-model",
+        "--forced-spans",
+        "--streams",
+        "--bench",
+    ],
     "Runtime": ["--ctx", "--threads", "--gpu-layers", "--cache-type", "--exact"],
-    "Output": ["--json", "--tokens-out", "--quiet", "--verbose", "--version"],
+    "Output": [
+        "--json",
+        "--tokens-out",
+        "--out",
+        "--resume",
+        "--in-order",
+        "--quiet",
+        "--verbose",
+        "--version",
+    ],
 }
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FLAG = "--batch"
 #: As long as a file that a flag may name.
 MAX_LINE_BYTES = 64 << 20
+_ENDLESS_BYTES = 1 << 30  # from which on a line is taken for one that never ends
 
 #: What a batch's Options hold beside those of its lines, which are checked as single runs.
 _SINGLE_RUN: dict[str, Any] = {
@@ -176,8 +177,12 @@ def _lines(
             while raw := file.readline(MAX_LINE_BYTES + 1):
                 number += 1
                 if len(raw) > MAX_LINE_BYTES and not raw.endswith(b"\n"):
-                    while raw and not raw.endswith(b"\n"):
+                    for _ in range(_ENDLESS_BYTES // MAX_LINE_BYTES):
+                        if not raw or raw.endswith(b"\n"):
+                            break
                         raw = file.readline(MAX_LINE_BYTES)
+                    else:
+                        raise FlagError(FLAG, f"{name} is no JSONL: line {number} never ends")
                     yield number, None
                     continue
                 if number == 1:

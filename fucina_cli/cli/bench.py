@@ -17,6 +17,7 @@ from fucina_cli import throughput
 from fucina_cli.cli import asking, exits, output, session
 from fucina_cli.cli.asking import Question
 from fucina_cli.cli.compiling import Compiled, Compiler
+from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.options import Options
 from fucina_cli.cli.values import TextReader
 from fucina_cli.conversation import Request
@@ -49,7 +50,13 @@ def run(family: Family, options: Options) -> int:
     n = options.streams or 1
     options = replace(options, gen=_GEN if options.gen is None else options.gen)
     if options.prompt_flag is None:
-        ids = spread_ids(model.n_vocab, _PREFILL if n == 1 else _PREFILL_EACH)
+        size = model.n_ctx_train if options.ctx is None else options.ctx
+        room = size - session.answer_limit(options.gen) - 1
+        if room < 1:
+            raise FlagError(
+                "--gen", f"{options.gen} tokens do not fit the context of {size} tokens"
+            )
+        ids = spread_ids(model.n_vocab, min(room, _PREFILL if n == 1 else _PREFILL_EACH))
         options = replace(options, token_ids=",".join(map(str, ids)))
         given = False
     else:
