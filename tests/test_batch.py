@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import ggufs
 import pytest
 from command_line import Result, RunHere, run, run_here
-from test_process import Running, command, endless
+from test_process import Running, command
 
 from fucina_cli.constraint import grammar
 from fucina_cli.llama.context import Context, Row
@@ -468,9 +469,10 @@ def test_greedy_streams_are_all_the_same_and_it_is_said(llama_path: Path, cli: R
 def test_interrupted_streams_show_what_they_have_in_order(
     llama_path: Path, start: Callable[..., Running]
 ) -> None:
-    flags = ("--seed=5", "--temp=1", "--json", "--verbose", "--streams=3")
-    running = start(*endless(llama_path), *flags)
-    running.wait_for(b"sched_reserve", stream=2)
+    ids = ggufs.llama_vocabulary().ids
+    banned = [f"--logit-bias={ids[t]}=-inf" for t in ("<|im_end|>", "<|endoftext|>")]
+    flags = ("--seed=5", "--temp=1", "--json", "--streams=3", "--gen=100000", "--ctx=100000")
+    running = start(llama_path, "1,2", "--threads=1", *flags, *banned)
     running.wait_for(b"answers, of seeds", stream=2)
     time.sleep(0.3)
     running.interrupt()
