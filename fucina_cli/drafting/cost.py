@@ -7,10 +7,10 @@ from bisect import bisect_left
 from collections import deque
 from statistics import median
 
-# A forward before anything was measured, in plain steps: between a 0.6B model with a vocabulary of
-# 152k and a 270M one with 262k, both on two cores. The first further row costs most: it leaves the
-# kernels for one row.
-_SECOND_ROW, _ROW, _LOGITS = 0.5, 0.14, 0.12
+# A forward before anything was measured, in plain steps: near what 135M to 0.6B models cost on two
+# cores, rather too much than too little. The first further row costs most: it leaves the kernels
+# for one row.
+_SECOND_ROW, _ROW, _LOGITS = 0.5, 0.2, 0.12
 _MOST_ROWS = 64  # more are a prompt, not a step
 _PLAIN_SAMPLES, _SAMPLES = 15, 7
 _STALE = 200  # forwards after which timings of a row count say nothing about now
@@ -20,11 +20,12 @@ class CostModel:
     """Cost of a forward by its rows, with logits for all or for one; one plain step is 1.
 
     Timings are kept as factors on the prior's cost, apart for forwards with drafts (several rows
-    with logits) and for those with forced tokens only; between and beyond the row counts seen, the
-    factor is interpolated. All estimates are medians of a short window, and a new window begins
-    with two samples of what was believed before: one bad timing changes nothing. A window that was
-    not added to for 200 forwards begins anew with the prior, so that costs from a busy moment,
-    which keep anybody from trying again, don't outlive it by much.
+    with logits) and for those with forced tokens only. The factor of a row count is the median of
+    its last timings and, twice, of the usual factor: the median of the last timings of whatever
+    row counts, which begins with two of the prior. So one bad timing changes nothing, and what a
+    machine's rows cost is soon known for row counts that were hardly seen; between and beyond them
+    the factor is interpolated. What was not added to for 200 forwards begins anew, so that costs
+    from a busy moment, which keep anybody from trying again, don't outlive it by much.
     """
 
     def __init__(self) -> None:
@@ -34,6 +35,9 @@ class CostModel:
         self._factors: dict[bool, list[tuple[int, float]]] = {False: [], True: []}
         self._known: dict[tuple[int, int], float] = {}
         self._forwards = 0
+        # Factors of late, whatever the row count, and the forward that the last was added at.
+        self._recent = {kind: deque((1.0, 1.0), maxlen=_SAMPLES) for kind in (False, True)}
+        self._last = {False: 0, True: 0}
         self._seen: dict[tuple[bool, int], int] = {}  # the forward that a window was last added to
         #: Changes whenever an estimate may have.
         self.version = 0
@@ -57,24 +61,39 @@ class CostModel:
         self._forwards += 1
         expected = _prior(rows, logit_rows)
         self._scaled.append(seconds / expected)
+        for kind, last in self._last.items():
+            if last and self._forwards - last > _STALE:
+                self._forget(kind)
         if rows == 1:
             self._plain.append(seconds)
             return
         plain = self.plain_seconds
         assert plain is not None
         drafts = logit_rows > 1
+        factor = seconds / plain / expected
+        self._last[drafts] = self._forwards
+        self._recent[drafts].append(factor)
         window = self._windows.get((drafts, rows))
-        if window is None:
-            believed = self._factor(rows, drafts)
-            window = self._windows[drafts, rows] = deque((believed, believed), maxlen=_SAMPLES)
-        elif self._forwards - self._seen[drafts, rows] > _STALE:
-            window.clear()
-            window.extend((1.0, 1.0))
+        if window is None or self._forwards - self._seen[drafts, rows] > _STALE:
+            window = self._windows[drafts, rows] = deque(maxlen=_SAMPLES)
         self._seen[drafts, rows] = self._forwards
-        window.append(seconds / plain / expected)
+        window.append(factor)
+        usual = median(self._recent[drafts])
         self._factors[drafts] = sorted(
-            (r, median(w)) for (kind, r), w in self._windows.items() if kind == drafts
+            (r, median((*w, usual, usual)))
+            for (kind, r), w in self._windows.items()
+            if kind == drafts
         )
+        self._known.clear()
+        self.version += 1
+
+    def _forget(self, drafts: bool) -> None:
+        """What such forwards cost long ago says nothing about now."""
+        self._last[drafts] = 0
+        self._recent[drafts] = deque((1.0, 1.0), maxlen=_SAMPLES)
+        for key in [key for key in self._windows if key[0] == drafts]:
+            del self._windows[key]
+        self._factors[drafts] = []
         self._known.clear()
         self.version += 1
 
