@@ -11,6 +11,8 @@ from typing import Any
 import ggufs
 import pytest
 
+from fucina_cli.tiny.builtin import builtin_path
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -42,6 +44,24 @@ def llama_path(models: Path) -> Path:
 def spm_path(models: Path) -> Path:
     """A small llama with a SentencePiece vocabulary, random weights."""
     return ggufs.build_llama_spm(models / "spm.gguf")
+
+
+@pytest.fixture(scope="session")
+def tiny_qwen3() -> Path:
+    """The built-in trained model of qwen3."""
+    return _builtin("qwen3")
+
+
+@pytest.fixture(scope="session")
+def tiny_gemma4() -> Path:
+    """The built-in trained model of gemma4."""
+    return _builtin("gemma4")
+
+
+def _builtin(family: str) -> Path:
+    path = builtin_path(family)
+    assert path is not None, "the built-in model is missing from the package"
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ _SAMPLING = "Sampling (defaults: the family's in a chat, greedy otherwise)"
 _SPEED = "Speed"
 _RUNTIME = "Runtime"
 _OUTPUT = "Output"
+_MODEL_HELP = "Path of a .gguf file; fucina-qwen3 and fucina-gemma4 also take: tiny, built in."
 
 _EPILOG = (
     "Text values take @FILE, and - for standard input; @@ escapes a leading @. "
@@ -35,7 +36,7 @@ def build(family: Family, execute: Callable[[Family, Options], int]) -> typer.Ty
 
     @app.command(help=_help(family), epilog=_EPILOG)
     def command(
-        model: Annotated[str, typer.Argument(metavar="MODEL", help="Path of a .gguf file.")],
+        model: Annotated[str, typer.Argument(metavar="MODEL", help=_MODEL_HELP)],
         token_ids: Annotated[
             str | None,
             typer.Argument(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from fucina_cli.cli import output
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.options import Options
-from fucina_cli.cli.session import blame
+from fucina_cli.cli.session import blame, model_path
 from fucina_cli.cli.values import TextReader
 from fucina_cli.drafting.automaton import Reference
 from fucina_cli.drafting.cascade import OWN_NAMES
 from fucina_cli.drafting.draft_model import check_draft_model
 from fucina_cli.drafting.speculation import Speculation
+from fucina_cli.families.registry import family_of
 from fucina_cli.llama.context import Context
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
@@ -79,7 +79,7 @@ class _Drafting:
             with blame(flag):
                 if self._model is None:
                     self._model = Model(
-                        Path(options.draft_model),
+                        model_path(flag, options.draft_model, family_of(model.architecture)),
                         exact=options.exact,
                         gpu_layers=-1 if options.gpu_layers is None else options.gpu_layers,
                     )

@@ -50,8 +50,9 @@ def info(family: Family, options: Options) -> int:
     stop = session.stop_for(options, family, model)
     thinks = family.thinking is not None and family.thinking.on_by_default
     defaults = family.sampling(thinks, model.number)
+    path = session.model_path(f"'{options.model}'", options.model, family)
     described: dict[str, Any] = {
-        "file": str(Path(options.model).resolve()),
+        "file": str(path.resolve()),
         "family": family.name,
         "architecture": model.architecture,
         "name": model.metadata("general.name"),

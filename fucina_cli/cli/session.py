@@ -25,7 +25,7 @@ from fucina_cli.constraint.source import GrammarError, Source
 from fucina_cli.decoding.step import STREAM_FAILURES
 from fucina_cli.families.errors import TemplateError
 from fucina_cli.families.family import Family
-from fucina_cli.families.registry import WrongFamily, check_family
+from fucina_cli.families.registry import FAMILIES, WrongFamily, check_family
 from fucina_cli.llama import header, native
 from fucina_cli.llama.context import CACHE_TYPES, Context
 from fucina_cli.llama.errors import ModelError
@@ -34,6 +34,7 @@ from fucina_cli.prompts import Message, Prompt
 from fucina_cli.sampling.config import SamplingConfig
 from fucina_cli.sampling.errors import AllTokensMasked, NonFiniteLogits
 from fucina_cli.sampling.processor import LogitBias
+from fucina_cli.tiny import builtin
 
 _DEFAULT_GEN = 2048
 _Number = TypeVar("_Number", int, float)
@@ -125,10 +126,22 @@ def file_of(options: Options, flag: str) -> str:
     return ""
 
 
+def model_path(flag: str, name: str, family: Family) -> Path:
+    """The file that MODEL stands for. Raises FlagError where there is no built-in one."""
+    if name != builtin.NAME:
+        return Path(name)
+    path = builtin.builtin_path(family.name)
+    if path is None:
+        with_one = [f"{f.command} {name}" for f in FAMILIES if builtin.builtin_path(f.name)]
+        ways = [*with_one, f"the path of a .gguf file (./{name} for one of that name)"]
+        raise FlagError(flag, f"{family.command} has no built-in model; give {', or '.join(ways)}")
+    return path
+
+
 def load_model(options: Options, family: Family, *, vocab_only: bool = False) -> Model:
     """Load the file for its family. Raises FlagError that names the file."""
-    path = Path(options.model)
     flag = f"'{options.model}'"
+    path = model_path(flag, options.model, family)
     native.LOG.verbose = options.verbose
     try:
         architecture = header.architecture(path)

@@ -1,0 +1,14 @@
+"""Where the built-in models lie. They are ordinary GGUF files, so other tools can use them too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+#: What stands for a path in place of MODEL.
+NAME = "tiny"
+
+
+def builtin_path(family: str) -> Path | None:
+    """The built-in model of the family of that name; None when it has none."""
+    path = Path(__file__).parent / f"{family}.gguf"
+    return path if path.is_file() else None

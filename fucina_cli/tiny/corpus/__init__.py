@@ -1,0 +1,1 @@
+"""The synthetic corpus of the tiny models: every document is made here, from a seed."""

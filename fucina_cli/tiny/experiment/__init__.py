@@ -1,0 +1,1 @@
+"""The constrained-decoding experiment with the built-in models; see `__main__`."""
