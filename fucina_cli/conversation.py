@@ -48,8 +48,9 @@ class Request:
 class Answer:
     """A reply and what it took. Times in seconds; `first_token_s` from the start of prefill.
 
-    `sources` counts drafted and accepted tokens per source. `failure` is what ended a "failed"
-    one. In company, times are those on the clock, in which others advanced too.
+    `sources` counts drafted and accepted tokens per source, `masked` the proposals of a draft model
+    that the mask changed. `failure` is what ended a "failed" one. In company, times are those on
+    the clock, in which others advanced too.
     """
 
     text: str
@@ -63,6 +64,7 @@ class Answer:
     first_token_s: float | None
     constraint: Constraint | None
     sources: Counters
+    masked: int | None = None
     failure: Exception | None = None
 
 
@@ -152,7 +154,8 @@ class Conversations:
 
     def _settle(self, turn: _Turn, now: float) -> None:
         # In this order: an interrupt in between must not lose the answer.
-        self._done.append((turn.key, _answer(turn, now)))
+        masked = self._speculation.masked(turn.seat) if self._speculation else None
+        self._done.append((turn.key, _answer(turn, now, masked)))
         self._turns[turn.seat] = None
 
     def _waiting(self) -> list[_Turn]:
@@ -190,7 +193,7 @@ def generate(
     return answer
 
 
-def _answer(turn: _Turn, now: float) -> Answer:
+def _answer(turn: _Turn, now: float, masked: int | None) -> Answer:
     stream = turn.stream
     prefilled = turn.prefilled if turn.prefilled is not None else now
     return Answer(
@@ -205,6 +208,7 @@ def _answer(turn: _Turn, now: float) -> Answer:
         first_token_s=prefilled - turn.begin if stream.counts.committed else None,
         constraint=turn.request.constraint,
         sources=stream.source.counters if isinstance(stream.source, Counting) else {},
+        masked=masked,
         failure=stream.failure,
     )
 

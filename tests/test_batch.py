@@ -127,6 +127,23 @@ def alone(cli: RunHere, model: Path, request: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
+def test_records_of_company_tell_of_the_gate_and_of_the_draft_model(
+    cli: RunHere, llama_path: Path
+) -> None:
+    flags = ("--spec", "--draft-model", llama_path, "--regex", "[ab]{12,20}", "--greedy", "--json")
+    line = json.dumps({"id": "r", "prompt": "one two"}).encode()
+    alone = json.loads(cli(llama_path, "--prompt", "one two", *flags).out)
+    batch = json.loads(cli(llama_path, "--batch", "-", *flags, stdin=line).out)
+    stream = json.loads(
+        cli(llama_path, "--prompt", "one two", "--streams", "2", *flags).out.splitlines()[0]
+    )
+    for record in (alone, batch, stream):
+        assert set(record["decode"]["gate"]) == set(alone["decode"]["gate"])
+        assert isinstance(record["decode"]["sources"]["draft model"]["masked"], int)
+    plain = json.loads(cli(llama_path, "--batch", "-", "--json", stdin=line).out)
+    assert plain["decode"]["gate"] is None
+
+
 @pytest.mark.parametrize("speed", [[], ["--spec"]])
 def test_a_request_gets_the_tokens_that_it_gets_alone_for_any_order_and_number_of_streams(
     llama_path: Path, tmp_path: Path, cli: RunHere, speed: list[str]

@@ -283,7 +283,13 @@ class _Batch:
             return
         engine = self._engine
         record = report.record(
-            answer, done.sampling, done.compiled, done.verdict, self.load_s, engine.exactness, None
+            answer,
+            done.sampling,
+            done.compiled,
+            done.verdict,
+            self.load_s,
+            engine.exactness,
+            engine.speculation,
         )
         self._answers += 1
         constraint = record["constraint"]

@@ -75,8 +75,8 @@ def _drafting(answer: Answer, speculation: Speculation | None) -> dict[str, Any]
         name: {"drafted": drafted, "accepted": accepted}
         for name, (drafted, accepted) in answer.sources.items()
     }
-    if speculation is not None and speculation.draft_context is not None:
-        sources.setdefault("draft model", {})["masked"] = speculation.masked
+    if answer.masked is not None:
+        sources.setdefault("draft model", {})["masked"] = answer.masked
     return {"sources": sources, "gate": speculation.gate.state() if speculation else None}
 
 

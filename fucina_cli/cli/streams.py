@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fucina_cli.cli import asking, exits, output, report, session
 from fucina_cli.cli.asking import Question
@@ -17,6 +18,9 @@ from fucina_cli.families.family import Family
 from fucina_cli.llama.exactness import Exactness, probe
 from fucina_cli.sampling.draws import LIMIT
 from fucina_cli.timing import Stopwatch
+
+if TYPE_CHECKING:
+    from fucina_cli.drafting.speculation import Speculation
 
 
 def run(family: Family, options: Options) -> int:
@@ -44,7 +48,9 @@ def run(family: Family, options: Options) -> int:
             exactness = probe(context)
     many = Many(family, model, compiler, Conversations(context, speculation=made_by))
     shown = _InOrder(
-        options, n, lambda done: _finish(options, context.n_ctx, load_s, exactness, done)
+        options,
+        n,
+        lambda done: _finish(options, context.n_ctx, load_s, exactness, made_by, done),
     )
     questions = [_with_seed(question, number) for number in range(n)]
     if not options.quiet:
@@ -82,7 +88,12 @@ def _seeds(questions: list[Question]) -> str:
 
 
 def _finish(
-    options: Options, n_ctx: int, load_s: float, exactness: Exactness | None, done: Done
+    options: Options,
+    n_ctx: int,
+    load_s: float,
+    exactness: Exactness | None,
+    made_by: Speculation | None,
+    done: Done,
 ) -> int:
     """What comes after an answer's text, or its record; the exit code of that answer."""
     answer = done.answer
@@ -92,7 +103,7 @@ def _finish(
         return exits.BAD_INPUT
     if options.json:
         record = report.record(
-            answer, done.sampling, done.compiled, done.verdict, load_s, exactness, None
+            answer, done.sampling, done.compiled, done.verdict, load_s, exactness, made_by
         )
         output.record({"stream": done.key, **record})
     elif not answer.text.endswith("\n"):

@@ -34,10 +34,10 @@ class Speculation:
     gate: Gate = field(default_factory=Gate)
     _models: dict[int, DraftModelSource] = field(default_factory=dict, repr=False)
 
-    @property
-    def masked(self) -> int:
-        """Proposals of the draft model that the mask changed, of each slot's last source."""
-        return sum(model.masked for model in self._models.values())
+    def masked(self, slot: int = 0) -> int | None:
+        """Proposals that the mask changed, of a slot's last source; None without draft model."""
+        model = self._models.get(slot)
+        return None if model is None else model.masked
 
     def source(
         self, processor: LogitProcessor | None, vocabulary: Vocabulary, *, slot: int = 0
