@@ -51,6 +51,23 @@ def test_a_record_that_json_cannot_express_is_not_begun(tmp_path: Path) -> None:
             assert path.read_bytes() == b""
 
 
+def test_a_file_that_another_run_writes_to_is_left_alone(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    path = tmp_path / "out"
+    with Records(str(path)) as first:
+        first.write(0, {"id": 1})
+        with pytest.raises(FlagError, match="another run is writing"):
+            resume(str(path))
+        with pytest.raises(FlagError, match="another run is writing"):
+            Records(str(path), resumed=True)
+        first.write(1, {"id": 2})
+    assert ids(path) == [1, 2]
+    assert resume(str(path)).ids == {1, 2}
+    with Records(str(path), resumed=True) as later:
+        later.write(0, {"id": 3})
+    assert ids(path) == [1, 2, 3]
+
+
 @pytest.mark.parametrize("path", [None, "-", "/dev/stdout"])
 def test_records_go_to_standard_output(path: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     each: list[bytes] = []

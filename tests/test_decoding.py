@@ -71,6 +71,8 @@ SPOILERS: dict[str, Callable[[int, int], int]] = {
         "gemma4_path",
         "llama_path",
         "spm_path",
+        "tiny_qwen3",
+        "tiny_gemma4",
         pytest.param("smollm2", marks=pytest.mark.model),
     ],
 )

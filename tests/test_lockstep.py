@@ -120,7 +120,9 @@ class Generous(Gate):
         return min(limit, self._most)
 
 
-@pytest.fixture(scope="module", params=["qwen3_path", "gemma4_path", "llama_path"])
+@pytest.fixture(
+    scope="module", params=["qwen3_path", "gemma4_path", "llama_path", "tiny_qwen3", "tiny_gemma4"]
+)
 def house(request: pytest.FixtureRequest) -> House:
     return House(request.getfixturevalue(request.param))
 

@@ -45,6 +45,8 @@ class Fickle(Gate):
         "gemma4_path",
         "llama_path",
         "spm_path",
+        "tiny_qwen3",
+        "tiny_gemma4",
         pytest.param("smollm2", marks=pytest.mark.model),
     ],
 )

@@ -16,6 +16,11 @@ from typing import IO, Any
 from fucina_cli.cli import output, strictjson
 from fucina_cli.cli.exits import FlagError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 FLAG = "--out"
 #: No record is as long: an answer of ten million tokens is not.
 MAX_RECORD_BYTES = 256 << 20
@@ -36,8 +41,8 @@ class Records:
     def __init__(self, path: str | None, *, resumed: bool = False, in_order: bool = False) -> None:
         """Open `path` for appending; `resumed` tells that `resume` has seen it.
 
-        Raises FlagError for a file that can't be written, and for one that is not empty unless
-        `resumed`.
+        Raises FlagError for a file that can't be written, for one that another run is writing to,
+        and for one that is not empty unless `resumed`.
         """
         self._path = path
         self._file = None if path is None or path in _STDOUT else _open(path, resumed)
@@ -128,6 +133,7 @@ def resume(path: str) -> Done:
             raise FlagError(FLAG, f"'{path}' is not a regular file, which --resume needs")
         scan = _Scan()
         with open(target, "rb") as file:
+            _lock(file, path)
             scan.read(path, file)
             if scan.failed:
                 _replace(target, _without_failed(file, scan))
@@ -229,10 +235,30 @@ def _open(path: str, resumed: bool) -> FileIO:
     except (OSError, ValueError) as error:
         raise FlagError(FLAG, f"can't write '{path}': {_reason(error)}") from None
     status = os.fstat(file.fileno())
-    if status.st_size and stat.S_ISREG(status.st_mode) and not resumed:
+    if not stat.S_ISREG(status.st_mode):
+        return file
+    try:
+        if status.st_size and not resumed:
+            raise FlagError(FLAG, f"'{path}' exists; --resume continues it, or name another file")
+        _lock(file, path)
+    except FlagError:
         file.close()
-        raise FlagError(FLAG, f"'{path}' exists; --resume continues it, or name another file")
+        raise
     return file
+
+
+def _lock(file: IO[bytes] | FileIO, path: str) -> None:
+    """Keep `file` to this run until it is closed. Raises FlagError when another run has it."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise FlagError(
+            FLAG, f"another run is writing to '{path}'; wait for it or name another file"
+        ) from None
+    except OSError:
+        return  # a file system without locks
 
 
 def _reason(error: Exception) -> str:

@@ -18,8 +18,8 @@ _TOPICS: tuple[tuple[Callable[[random.Random], Document], float], ...] = (
     (figures.sample, 0.10),
 )
 #: Share of the chats that come after several others, so that long contexts are known too.
-_LONG = 0.05
-_LONG_TURNS = (2, 8)
+_LONG = 0.03
+_LONG_TURNS = (2, 6)
 
 
 def documents(seed: int) -> Iterator[Document]:

@@ -26,7 +26,7 @@ from fucina_cli.tiny.recipe.vocabulary import learn
 
 #: Documents that the vocabulary is learned from.
 _VOCABULARY_DOCUMENTS = 60_000
-_STEPS = 2800
+_STEPS = 2400
 _BATCH_TOKENS = 4096
 #: Parameters of glibc's mallopt(3).
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4

@@ -20,7 +20,7 @@ THINKING = 0.35
 _GIVEN = 0.4
 #: Documents that are sorted by length at a time.
 _POOL = 16384
-_LONGEST = 1024
+_LONGEST = 512
 
 
 @dataclass(frozen=True)
