@@ -142,13 +142,12 @@ def test_a_few_steps_learn_something_and_the_same_again_from_the_same_seed(famil
     assert sum(first[-5:]) / 5 < first[0] - 1.5  # nats
 
 
-def test_missing_out_is_one_line_of_usage() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "fucina_cli.tiny.recipe", "qwen3", "--steps", "0", "--out", "x"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.mark.parametrize(
+    ("flags", "named"), [(["--steps", "0", "--out", "x"], "--steps"), (["--out", "/no/x"], "--out")]
+)
+def test_bad_flags_are_told_before_anything_is_trained(flags: list[str], named: str) -> None:
+    command = [sys.executable, "-m", "fucina_cli.tiny.recipe", "qwen3", *flags]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "--steps" in done.stderr
+    assert named in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr

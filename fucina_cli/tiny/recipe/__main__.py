@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import ctypes
 import sys
 import time
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from fucina_cli.tiny.recipe.vocabulary import learn
 
 #: Documents that the vocabulary is learned from.
 _VOCABULARY_DOCUMENTS = 60_000
-_STEPS = 2400
+_STEPS = {"qwen3": 2400, "gemma4": 1800}
 _BATCH_TOKENS = 4096
 #: Parameters of glibc's mallopt(3).
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4
@@ -39,7 +39,7 @@ def main() -> None:
     torch.manual_seed(options.seed)
     torch.use_deterministic_algorithms(True)
     torch.utils.deterministic.fill_uninitialized_memory = False  # a guard that costs a tenth
-    _keep_freed_memory()
+    trim = _keep_freed_memory()
     began = time.perf_counter()
     # A stream of its own, so that the network sees the same documents whatever is taken here.
     sample = islice(written(documents(options.seed), form, options.seed), _VOCABULARY_DOCUMENTS)
@@ -50,23 +50,31 @@ def main() -> None:
     texts = written(documents(options.seed + 1), form, options.seed + 1)
     stream = batches(texts, vocabulary, _BATCH_TOKENS, options.seed)
 
+    steps = options.steps or _STEPS[options.family]
+
     def report(step: int, loss: float, rate: float) -> None:
-        if step % 20 == 0 or step == options.steps - 1:
+        if step % 100 == 99:
+            trim()
+        if step % 20 == 0 or step == steps - 1:
             spent = time.perf_counter() - began
             _say(f"step {step}  loss {loss:.3f}  {rate:,.0f} tokens/s  {spent:.0f} s")
 
-    train(network, stream, options.steps, report)
+    train(network, stream, steps, report)
     export(options.out, network, vocabulary, form)
     _say(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")
 
 
-def _keep_freed_memory() -> None:
-    """Have glibc reuse large buffers: fresh pages for each tensor halve the speed."""
-    if sys.platform == "linux":
-        with contextlib.suppress(AttributeError):  # another C library
-            mallopt = ctypes.CDLL(None).mallopt
-            mallopt(_M_MMAP_MAX, 0)
-            mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
+def _keep_freed_memory() -> Callable[[], object]:
+    """Have glibc reuse large buffers, since fresh pages for each tensor cost a third of the speed.
+
+    Returns what gives back to the system the pages that lie idle by now.
+    """
+    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+    if libc is None or not hasattr(libc, "mallopt"):  # another C library
+        return lambda: None
+    libc.mallopt(_M_MMAP_MAX, 0)
+    libc.mallopt(_M_TRIM_THRESHOLD, 2**31 - 1)
+    return lambda: libc.malloc_trim(0)
 
 
 def _options() -> argparse.Namespace:
@@ -74,10 +82,15 @@ def _options() -> argparse.Namespace:
         prog="python -m fucina_cli.tiny.recipe", description="Train a built-in tiny model anew."
     )
     parser.add_argument("family", choices=sorted(FORMATS))
-    parser.add_argument("--steps", type=_positive, default=_STEPS, help="batches (%(default)s)")
+    parser.add_argument("--steps", type=_positive, help=f"batches ({_STEPS})")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True, help="the GGUF to write")
-    return parser.parse_args()
+    options = parser.parse_args()
+    try:
+        options.out.touch()  # better now than after half an hour
+    except OSError as error:
+        parser.error(f"--out: can't write '{options.out}': {error.strerror}")
+    return options
 
 
 def _positive(text: str) -> int:
@@ -92,4 +105,7 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
