@@ -4,7 +4,8 @@
 
 Prompts with wordings of their own that the corpus does not have, thinking off, greedy:
 
-* a sentence about a city, free: one to three whole sentences that name the city and stop;
+* a sentence about a city, free: one to three whole sentences, ended by the stop token; and of those
+  the ones that name the city, which is to say that it understood the question;
 * a city as JSON, free: the whole answer parses to an object;
 * the same under a schema: the answer satisfies it, by the word of an independent validator.
 """
@@ -50,10 +51,11 @@ _SENTENCES = re.compile(r"[A-Z][^.!?]+[.!?](?: [A-Z][^.!?]+[.!?]){0,2}")
 
 @dataclass(frozen=True)
 class Quality:
-    """Counts of good answers of so many, and the bad ones as (prompt, answer)."""
+    """Counts of good answers of so many, and the others as (prompt, answer)."""
 
     prompts: int
     fluent: int
+    named: int
     parsed: int
     satisfied: int
     bad: list[tuple[str, str]]
@@ -81,13 +83,15 @@ def quality(path: Path) -> Quality:
 
     sentences, objects = held_out_prompts(), held_out_json_prompts()
     free = [ask(prompt) for prompt in sentences]
-    fluent = [is_fluent(p, a) for p, a in zip(sentences, free, strict=True)]
+    fluent = [is_fluent(answer) for answer in free]
+    named = [f and names_its_city(p, a) for f, p, a in zip(fluent, sentences, free, strict=True)]
     free_json = [ask(prompt) for prompt in objects]
     under = [ask(prompt, compiled) for prompt in objects]
     schema = source.json_schema(text)
     return Quality(
         prompts=len(sentences),
-        fluent=count(sentences, free, fluent),
+        fluent=sum(fluent),
+        named=count(sentences, free, named),
         parsed=count(objects, free_json, [_is_object(a) for a in free_json]),
         satisfied=count(
             objects, under, [validation.validate(schema, a.text).valid is True for a in under]
@@ -96,20 +100,24 @@ def quality(path: Path) -> Quality:
     )
 
 
-def is_fluent(prompt: str, answer: Answer) -> bool:
-    """Whole sentences, at most three, that name the prompt's city, ended by the stop token.
+def is_fluent(answer: Answer) -> bool:
+    """Whole sentences, at most three, ended by the stop token.
 
     Four words in a row never come twice: that is how a small model loses its thread.
     """
     words = answer.text.split()
     fours = [tuple(words[at : at + 4]) for at in range(len(words) - 3)]
-    named = [city.name for city in CITIES if city.name.lower() in prompt.lower()]
     return (
         answer.stop_reason == "eos"
         and bool(_SENTENCES.fullmatch(answer.text))
         and len(fours) == len(set(fours))
-        and any(name in answer.text for name in named)
     )
+
+
+def names_its_city(prompt: str, answer: Answer) -> bool:
+    """Is a city of the prompt in the answer?"""
+    asked = [city.name for city in CITIES if city.name.lower() in prompt.lower()]
+    return any(name in answer.text for name in asked)
 
 
 def _is_object(answer: Answer) -> bool:
@@ -134,9 +142,9 @@ def main() -> None:
     if options.json:
         print(json.dumps({family: asdict(result) for family, result in results.items()}))
         return
-    table = Table("model", "fluent sentences", "JSON, free", "JSON under the schema")
+    table = Table("model", "fluent", "name the city", "JSON, free", "JSON under the schema")
     for family, made in results.items():
-        counts = (made.fluent, made.parsed, made.satisfied)
+        counts = (made.fluent, made.named, made.parsed, made.satisfied)
         table.add_row(family, *(f"{count}/{made.prompts}" for count in counts))
     console = Console()
     console.print(table)
