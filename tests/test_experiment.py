@@ -22,7 +22,13 @@ from fucina_cli.tiny.corpus.tickets import CATEGORIES, HELD_OUT
 from fucina_cli.tiny.experiment import __main__ as experiment
 from fucina_cli.tiny.experiment.__main__ import Report, main, run
 from fucina_cli.tiny.experiment.bias import Biased
-from fucina_cli.tiny.experiment.category import category_prompt, score_options
+from fucina_cli.tiny.experiment.category import (
+    TAUGHT,
+    UNTAUGHT,
+    Categories,
+    categories,
+    score_options,
+)
 from fucina_cli.tiny.experiment.lab import (
     Lab,
     MaskAfterArgmax,
@@ -34,7 +40,7 @@ from fucina_cli.tiny.experiment.lab import (
 from fucina_cli.tiny.experiment.tables import show
 
 TICKETS = HELD_OUT[::12]
-OPTIONS = {category: f" {category}" for category in CATEGORIES}
+OPTIONS = TAUGHT.options
 CHOICES = source.choice(list(OPTIONS.values()))
 ROOM = 24
 
@@ -53,7 +59,7 @@ def report(lab: Lab) -> Report:
 def _asked(lab: Lab) -> Iterator[tuple[Prompt, NDArray[np.float32]]]:
     """Each ticket's prompt and the raw row after it."""
     for ticket in TICKETS:
-        prompt = lab.prompt(category_prompt(ticket), ROOM)
+        prompt = lab.prompt(TAUGHT.prompt(ticket), ROOM)
         yield prompt, last_logits(lab.context, prompt.tokens)
 
 
@@ -168,8 +174,10 @@ def test_constrained_greedy_is_the_argmax_of_the_masked_row_and_the_bug_is_not(l
 # -- the report ----------------------------------------------------------------------------------
 
 
-def test_every_way_to_answer_is_counted(report: Report) -> None:
-    part = report.categories
+@pytest.mark.parametrize("name", ["categories", "untaught"])
+def test_every_way_to_answer_is_counted(report: Report, name: str) -> None:
+    part: Categories = getattr(report, name)
+    answers = [text.strip() for text in part.question.options.values()]
     outcomes = {outcome.name: outcome for outcome in part.outcomes}
     assert list(outcomes) == [
         "free_greedy",
@@ -185,14 +193,49 @@ def test_every_way_to_answer_is_counted(report: Report) -> None:
     assert {outcome.parses for outcome in outcomes.values()} == {n}
     for outcome in outcomes.values():
         assert outcome.interval == wilson(outcome.correct, n)
-        assert outcome.most_common in CATEGORIES
+        assert outcome.most_common in answers
         assert 1 <= outcome.distinct <= n - outcome.most_common_count + 1
     assert part.masked_argmax == n
     assert 0 < part.favourite_forbidden <= n
     assert 0 < part.mass.min <= part.mass.median <= part.mass.max < 1
-    assert list(part.first_scores) == list(CATEGORIES)
+    assert part.favourite_forbidden <= part.lowest_buggy <= n
+    assert list(part.first_scores) == answers
     best = max(part.first_scores, key=lambda name: part.first_scores[name].total)
     assert outcomes["scored_total"].first == best
+
+
+def test_an_option_is_graded_as_the_category_that_it_stands_for(lab: Lab, report: Report) -> None:
+    assert list(UNTAUGHT.options) == list(CATEGORIES)
+    assert len(set(UNTAUGHT.options.values())) == len(CATEGORIES)
+    compiled = lab.compile(source.choice(list(UNTAUGHT.options.values())))
+    correct = 0
+    for ticket in TICKETS:
+        prompt = lab.prompt(UNTAUGHT.prompt(ticket), ROOM)
+        answer = lab.ask(prompt, ROOM, constraint=compiled.constraint()).text
+        named = next(c for c, text in UNTAUGHT.options.items() if text == answer)
+        correct += named == ticket.category
+    outcomes = {outcome.name: outcome for outcome in report.untaught.outcomes}
+    assert outcomes["constrained_greedy"].correct == correct
+    taught = {outcome.name: outcome for outcome in report.categories.outcomes}["majority"]
+    assert outcomes["majority"].correct == taught.correct > 0
+    assert UNTAUGHT.options[taught.first] == f" {outcomes['majority'].first}"
+
+
+@pytest.mark.model
+def test_asked_as_never_taught_the_bug_gives_one_answer_and_masked_first_does_not(
+    tiny_qwen3: Path,
+) -> None:
+    with open_lab(tiny_qwen3) as opened:
+        part = categories(opened, UNTAUGHT, HELD_OUT, 0)
+    outcomes = {outcome.name: outcome for outcome in part.outcomes}
+    n = len(HELD_OUT)
+    assert part.mass.median < 0.1
+    assert part.favourite_forbidden > n / 2
+    assert part.lowest_buggy >= part.favourite_forbidden
+    assert outcomes["mask_after_argmax"].most_common_count >= part.favourite_forbidden
+    assert outcomes["constrained_greedy"].distinct > 1
+    assert part.lowest_greedy < n / 2
+    assert part.masked_argmax == n
 
 
 def test_constrained_objects_fit_the_schema_and_one_has_its_space(report: Report) -> None:
@@ -242,6 +285,9 @@ def test_tables_take_no_text_for_markup_and_no_colour_is_plain(
     assert "\x1b" not in out
     assert "the bug: argmax first, mask after" in out
     assert "mask_after_argmax" not in out
+    taught, untaught = (f"4 held-out tickets: {asked.title}" for asked in (TAUGHT, UNTAUGHT))
+    assert 0 < out.index(taught) < out.index(untaught)
+    assert out.count("the constraint does the work") == 1
 
 
 # -- the command ---------------------------------------------------------------------------------
@@ -260,12 +306,15 @@ def test_json_is_the_whole_report_on_one_line(
     record: dict[str, Any] = json.loads(out)
     assert set(record) == {
         *("model", "architecture", "quantization", "tickets", "seed"),
-        *("categories", "triage", "logit_bias"),
+        *("categories", "untaught", "triage", "logit_bias"),
     }
-    assert set(record["categories"]) == {
-        *("outcomes", "first_tokens", "mass", "favourite_forbidden", "masked_argmax"),
-        *("chosen", "first_ticket", "first_scores"),
-    }
+    for part in ("categories", "untaught"):
+        assert set(record[part]) == {
+            *("question", "outcomes", "first_tokens", "mass", "favourite_forbidden"),
+            *("masked_argmax", "lowest_greedy", "lowest_buggy"),
+            *("chosen", "first_ticket", "first_scores"),
+        }
+        assert set(record[part]["question"]) == {"title", "cue", "options"}
     assert set(record["categories"]["outcomes"][0]) == {
         *("name", "parses", "correct", "interval", "distinct"),
         *("most_common", "most_common_count", "first"),

@@ -2,15 +2,18 @@
 
     python -m fucina_cli.tiny.experiment [qwen3|gemma4] [--model PATH] [--seed N] [--json]
 
-The model is the built-in one of the family, or any other GGUF. Three parts:
+The model is the built-in one of the family, or any other GGUF. Four parts:
 
 1. The category of each ticket: free, constrained (sampled and greedy), and by scoring the six
    options. Options begin with a space. The allowed first tokens are those of the compiled
    constraint's mask, every token that can begin an option; the log-probability of an option is that
    of its canonical tokens. One row has a bug on purpose: the argmax of the whole row first, the
    mask after it, so that a forbidden favourite becomes the lowest allowed id.
-2. Category and priority as JSON, sampled: free, and under a schema.
-3. A logit bias that bans, nudges and forces a token.
+2. The same by a question that the built-in models were never taught: a department for each
+   ticket, graded as the category that it stands for. The allowed first tokens have little
+   probability, so that the constraint does the work and the bug shows.
+3. Category and priority as JSON, sampled: free, and under a schema.
+4. A logit bias that bans, nudges and forces a token.
 
 The answer that the majority of these tickets has is the baseline. The same file, seed and machine
 give the same output.
@@ -34,7 +37,7 @@ from fucina_cli.llama.errors import ContextFull, ModelError
 from fucina_cli.tiny.builtin import builtin_path
 from fucina_cli.tiny.corpus.tickets import HELD_OUT, Ticket
 from fucina_cli.tiny.experiment.bias import BiasReport, logit_bias
-from fucina_cli.tiny.experiment.category import Categories, categories
+from fucina_cli.tiny.experiment.category import TAUGHT, UNTAUGHT, Categories, categories
 from fucina_cli.tiny.experiment.lab import Lab, open_lab
 from fucina_cli.tiny.experiment.tables import show
 from fucina_cli.tiny.experiment.triage import Triage, triage
@@ -54,6 +57,7 @@ class Report:
     tickets: int
     seed: int
     categories: Categories
+    untaught: Categories
     triage: Triage
     logit_bias: BiasReport
 
@@ -67,7 +71,8 @@ def run(lab: Lab, tickets: Sequence[Ticket], seed: int) -> Report:
         quantization=model.quantization,
         tickets=len(tickets),
         seed=seed,
-        categories=categories(lab, tickets, seed),
+        categories=categories(lab, TAUGHT, tickets, seed),
+        untaught=categories(lab, UNTAUGHT, tickets, seed),
         triage=triage(lab, tickets, seed),
         logit_bias=logit_bias(lab, tickets),
     )

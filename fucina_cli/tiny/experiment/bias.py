@@ -1,4 +1,4 @@
-"""Part three of the experiment: a logit bias bans, nudges and forces, at every step."""
+"""Part four of the experiment: a logit bias bans, nudges and forces, at every step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fucina_cli.prompts import Prompt
 from fucina_cli.sampling import LogitBias
 from fucina_cli.sampling.topk import top_order
 from fucina_cli.tiny.corpus.tickets import Ticket
-from fucina_cli.tiny.experiment.category import category_prompt
+from fucina_cli.tiny.experiment.category import TAUGHT
 from fucina_cli.tiny.experiment.lab import Lab, mass
 
 _LIMIT = 16
@@ -41,7 +41,7 @@ class Biased:
 
 @dataclass(frozen=True)
 class BiasReport:
-    """The third part, on one ticket."""
+    """The fourth part, on one ticket."""
 
     ticket: str
     cases: tuple[Biased, ...]
@@ -84,7 +84,7 @@ def logit_bias(lab: Lab, tickets: Sequence[Ticket]) -> BiasReport:
 
 
 def _race(lab: Lab, ticket: Ticket) -> _Race:
-    prompt = lab.prompt(category_prompt(ticket), _LIMIT)
+    prompt = lab.prompt(TAUGHT.prompt(ticket), _LIMIT)
     row = last_logits(lab.context, prompt.tokens)
     vocabulary = lab.model.vocabulary
     # Forcing the end of the text would show no repetition.

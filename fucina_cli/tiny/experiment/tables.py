@@ -39,10 +39,13 @@ def show(report: Report, console: Console) -> None:
     console.print(
         Text(f"{report.model} ({report.architecture}, {report.quantization}), seed {report.seed}")
     )
-    console.print(_category_table(report.categories, n))
-    for line in _category_notes(report.categories, n):
-        console.print(Text(line))
-    console.print()
+    for part in (report.categories, report.untaught):
+        console.print(_category_table(part, n))
+        for line in _category_notes(part, n):
+            console.print(Text(line))
+        if part is report.untaught:
+            console.print(Text(_lesson(part, n)))
+        console.print()
     console.print(_triage_table(report.triage, n))
     for line in _triage_notes(report.triage):
         console.print(Text(line))
@@ -52,7 +55,7 @@ def show(report: Report, console: Console) -> None:
 
 
 def _category_table(part: Categories, n: int) -> Table:
-    table = Table(title=f"the category of {n} held-out tickets")
+    table = Table(title=f"{n} held-out tickets: {part.question.title}")
     for heading in ("answer", "parses", "correct", "95% interval", "distinct", "most common"):
         left = heading in ("answer", "most common")
         table.add_column(heading, justify="left" if left else "right")
@@ -76,15 +79,27 @@ def _category_notes(part: Categories, n: int) -> list[str]:
     return [
         f"probability of the {part.first_tokens} allowed first tokens before masking: median "
         f"{mass.median:.3g}, {mass.min:.3g} to {mass.max:.3g}",
-        f"log-probability of the chosen category: median {chosen.median:.2f} (probability "
+        f"log-probability of the chosen option: median {chosen.median:.2f} (probability "
         f"{math.exp(chosen.median):.2g}), {chosen.min:.2f} to {chosen.max:.2f}",
         f"constrained greedy is the argmax of the masked row at each token: {part.masked_argmax} "
         f"of {n} tickets",
         f"the favourite is forbidden, so that the bug shows: {part.favourite_forbidden} of {n} "
         "tickets",
+        f"the first token is the lowest allowed id: with the bug {part.lowest_buggy} of {n} "
+        f"tickets, constrained greedy {part.lowest_greedy}",
         f"ticket 1: {part.first_ticket}",
         f"log-probability of each option (tokens): {scores}",
     ]
+
+
+def _lesson(part: Categories, n: int) -> str:
+    outcomes = {outcome.name: outcome for outcome in part.outcomes}
+    bug, greedy = outcomes["mask_after_argmax"], outcomes["constrained_greedy"]
+    return (
+        "where the allowed tokens have little probability, the constraint does the work, not the "
+        f"model: the bug says {_short(bug.most_common)!r} {bug.most_common_count} times of {n}; "
+        f"masked first, greedy gives {greedy.distinct} different answers"
+    )
 
 
 def _triage_table(part: Triage, n: int) -> Table:

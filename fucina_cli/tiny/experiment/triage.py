@@ -1,4 +1,4 @@
-"""Part two of the experiment: a JSON object for each ticket, free and under a schema."""
+"""Part three of the experiment: a JSON object for each ticket, free and under a schema."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Triage:
-    """The second part; `pieces` are those of the first ticket's constrained answer.
+    """The third part; `pieces` are those of the first ticket's constrained answer.
 
     `log_probability` is that of all of them together, nats.
     """
