@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import random
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -254,6 +257,24 @@ def test_a_seed_gives_the_same_corpus_again() -> None:
     first, again, other = (list(itertools.islice(documents(s), 300)) for s in (3, 3, 4))
     assert first == again
     assert first != other
+
+
+def test_the_corpus_does_not_depend_on_the_order_of_hashes() -> None:
+    program = (
+        "import itertools; from fucina_cli.tiny.corpus.mixture import documents;"
+        "print(list(itertools.islice(documents(0), 20000)))"
+    )
+    first, other = (
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    )
+    assert first
+    assert first == other
 
 
 def test_json_replies_of_the_corpus_are_compact() -> None:

@@ -294,7 +294,7 @@ def _reversed(rng: random.Random) -> Item:
 
 
 def _longest(rng: random.Random) -> Item:
-    words = sorted(set(_some_words(rng)), key=len)
+    words = sorted(set(_some_words(rng)), key=lambda word: (len(word), word))
     if len(words) < 2 or len(words[-1]) == len(words[-2]):
         words[-1] += pick(rng, ("ton", "berg", "land"))
     found = words[-1]
