@@ -135,7 +135,7 @@ def test_a_few_steps_learn_something_and_the_same_again_from_the_same_seed(famil
         train(
             network,
             batches(texts, vocabulary, 1024, 1),
-            40,
+            90,
             lambda _s, loss, _r: found.append(loss),
         )
         return found
