@@ -306,8 +306,11 @@ def _decimal(low: int, high: int) -> Maker:
     return lambda rng: rng.randint(low, high) + rng.choice((0.5, 0.25, 0.99, 0.9, 0.75))
 
 
+def _full(rng: random.Random) -> str:
+    return f"{rng.choice(data.NAMES)} {rng.choice(data.SURNAMES)}"
+
+
 _NAME = _of(*data.NAMES)
-_FULL: Maker = lambda rng: f"{rng.choice(data.NAMES)} {rng.choice(data.SURNAMES)}"  # noqa: E731
 _JOB = _of(*(job for _, job in data.JOBS))
 _CITY = _of("Lisbon", "Oslo", "Turin", "Vienna", "Prague", "Lyon", "Dublin", "Athens", "Riga")
 _COUNTRY = _of("Italy", "Norway", "Spain", "Japan", "Chile", "Kenya", "Canada", "Greece", "India")
@@ -336,7 +339,7 @@ _KINDS: tuple[tuple[tuple[str, ...], tuple[str, ...], dict[str, Maker]], ...] = 
             "hobby": _of(*_HOBBIES),
             "hobbies": _some((2, 3), *_HOBBIES),
             "surname": _of(*data.SURNAMES),
-            "full_name": _FULL,
+            "full_name": _full,
             "active": _of(True, False),
             "id": _between(1, 999),
             "height": _between(150, 200),
@@ -386,7 +389,7 @@ _KINDS: tuple[tuple[tuple[str, ...], tuple[str, ...], dict[str, Maker]], ...] = 
         ("title", "author", "year"),
         {
             "title": _of(*_BOOK_TITLES),
-            "author": _FULL,
+            "author": _full,
             "year": _between(1950, 2024),
             "pages": _between(80, 600, 10),
             "genre": _of(*_GENRES),
@@ -403,7 +406,7 @@ _KINDS: tuple[tuple[tuple[str, ...], tuple[str, ...], dict[str, Maker]], ...] = 
             "title": _of(*_BOOK_TITLES),
             "year": _between(1950, 2024),
             "genre": _of(*_GENRES),
-            "director": _FULL,
+            "director": _full,
             "actors": lambda rng: [
                 f"{n} {rng.choice(data.SURNAMES)}" for n in rng.sample(data.NAMES, 2)
             ],
@@ -466,7 +469,7 @@ _KINDS: tuple[tuple[tuple[str, ...], tuple[str, ...], dict[str, Maker]], ...] = 
         ("title", "artist", "seconds"),
         {
             "title": _of(*_BOOK_TITLES),
-            "artist": _FULL,
+            "artist": _full,
             "seconds": _between(120, 300, 5),
             "album": _of("First Light", "Night Train", "Blue Room", "Open Sea", "Slow Rain"),
             "genre": _of("rock", "pop", "jazz", "folk", "blues"),
