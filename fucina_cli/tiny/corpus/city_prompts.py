@@ -46,7 +46,7 @@ def ask(rng: random.Random, frames: Sequence[str], **values: str) -> str:
 def _said(rng: random.Random, frame: str) -> str:
     """The wording as it is, or more politely, or without punctuation, or in lower case."""
     manner = rng.random()
-    if "\n" in frame or "? " in frame or frame.endswith("}"):
+    if _is_fixed(frame):
         return f"Please: {frame}" if manner < 0.03 and "\n" not in frame else frame
     if frame.endswith("?"):
         return _question(rng, frame, manner)
@@ -55,6 +55,12 @@ def _said(rng: random.Random, frame: str) -> str:
     if manner < 0.12:
         return f"{frame} please"
     return f"{frame}, please" if manner < 0.18 else frame
+
+
+def _is_fixed(frame: str) -> bool:
+    """Does the wording bear no word before it?"""
+    parts = any(between in frame for between in ("\n", "? ", ". "))
+    return parts or frame.endswith("}") or frame.startswith(("I ", "In ", "As ", "Using ", "My "))
 
 
 def _question(rng: random.Random, frame: str, manner: float) -> str:
