@@ -18,7 +18,8 @@ from fucina_cli.constraint import source
 from fucina_cli.decoding.prefill import last_logits
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling import allowed_ids
-from fucina_cli.tiny.corpus.tickets import CATEGORIES, HELD_OUT
+from fucina_cli.tiny.corpus.ticket_held_out import HELD_OUT
+from fucina_cli.tiny.corpus.ticket_labels import CATEGORIES
 from fucina_cli.tiny.experiment import __main__ as experiment
 from fucina_cli.tiny.experiment.__main__ import Report, main, run
 from fucina_cli.tiny.experiment.bias import Biased

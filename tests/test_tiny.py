@@ -25,7 +25,7 @@ from fucina_cli.families import template
 from fucina_cli.llama.context import Context, Row
 from fucina_cli.llama.model import Model
 from fucina_cli.tiny.builtin import builtin_path
-from fucina_cli.tiny.corpus import city_documents, tickets
+from fucina_cli.tiny.corpus import city_documents, ticket_drafts, ticket_held_out, ticket_labels
 from fucina_cli.tiny.corpus.document import Chat, Text
 from fucina_cli.tiny.corpus.mixture import documents
 from fucina_cli.tiny.recipe.formats import FORMATS
@@ -233,17 +233,17 @@ def test_sampled_answers_satisfy_unseen_schemas(run_here: RunHere, family: str, 
 
 
 def test_the_held_out_tickets_are_48_and_training_never_shows_them() -> None:
-    assert len(tickets.HELD_OUT) == 48
-    assert {t.category for t in tickets.HELD_OUT} == set(tickets.CATEGORIES)
-    assert {t.priority for t in tickets.HELD_OUT} == set(tickets.PRIORITIES)
-    assert len(tickets.CATEGORIES) == 6
-    assert len(tickets.PRIORITIES) == 4
+    assert len(ticket_held_out.HELD_OUT) == 48
+    assert {t.category for t in ticket_held_out.HELD_OUT} == set(ticket_labels.CATEGORIES)
+    assert {t.priority for t in ticket_held_out.HELD_OUT} == set(ticket_labels.PRIORITIES)
+    assert len(ticket_labels.CATEGORIES) == 6
+    assert len(ticket_labels.PRIORITIES) == 4
     rng = random.Random(7)
-    shown = "\n".join(tickets.ticket(rng).text for _ in range(20_000)).lower()
-    for issue in tickets.HELD_OUT_ISSUES:
+    shown = "\n".join(ticket_drafts.ticket(rng).text for _ in range(20_000)).lower()
+    for issue in ticket_held_out.HELD_OUT_ISSUES:
         assert issue.lower() not in shown
-    for held_out in tickets.HELD_OUT:
-        assert any(issue in held_out.text for issue in tickets.HELD_OUT_ISSUES)
+    for held_out in ticket_held_out.HELD_OUT:
+        assert any(issue in held_out.text for issue in ticket_held_out.HELD_OUT_ISSUES)
 
 
 def test_the_held_out_city_prompts_are_not_in_the_corpus() -> None:

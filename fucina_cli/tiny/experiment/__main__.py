@@ -35,7 +35,8 @@ from fucina_cli.constraint.source import GrammarError
 from fucina_cli.decoding.step import STREAM_FAILURES
 from fucina_cli.llama.errors import ContextFull, ModelError
 from fucina_cli.tiny.builtin import builtin_path
-from fucina_cli.tiny.corpus.tickets import HELD_OUT, Ticket
+from fucina_cli.tiny.corpus.ticket_held_out import HELD_OUT
+from fucina_cli.tiny.corpus.ticket_labels import Ticket
 from fucina_cli.tiny.experiment.bias import BiasReport, logit_bias
 from fucina_cli.tiny.experiment.category import TAUGHT, UNTAUGHT, Categories, categories
 from fucina_cli.tiny.experiment.lab import Lab, open_lab

@@ -14,7 +14,7 @@ from fucina_cli.llama.errors import ModelError
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling import LogitBias
 from fucina_cli.sampling.topk import top_order
-from fucina_cli.tiny.corpus.tickets import Ticket
+from fucina_cli.tiny.corpus.ticket_labels import Ticket
 from fucina_cli.tiny.experiment.category import TAUGHT
 from fucina_cli.tiny.experiment.lab import Lab, mass
 

@@ -15,7 +15,7 @@ from fucina_cli.conversation import Answer
 from fucina_cli.decoding.prefill import last_logits
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling import allowed_ids
-from fucina_cli.tiny.corpus.tickets import CATEGORIES, Ticket
+from fucina_cli.tiny.corpus.ticket_labels import CATEGORIES, Ticket
 from fucina_cli.tiny.experiment.lab import (
     Lab,
     MaskAfterArgmax,

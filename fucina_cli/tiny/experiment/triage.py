@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fucina_cli.constraint import source, validation
 from fucina_cli.constraint.source import Source
 from fucina_cli.decoding.prefill import last_logits
-from fucina_cli.tiny.corpus.tickets import CATEGORIES, PRIORITIES, Ticket
+from fucina_cli.tiny.corpus.ticket_labels import CATEGORIES, PRIORITIES, Ticket
 from fucina_cli.tiny.experiment.lab import Lab, log_probabilities, most_tokens
 
 

@@ -1,0 +1,627 @@
+"""What customers write about: the kinds of issues of each category, and ways to say them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fucina_cli.tiny.corpus.ticket_labels import CATEGORIES
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of issue: a short summary, a clause for the thoughts, and ways to say it."""
+
+    summary: str
+    reason: str
+    sentences: tuple[str, ...]
+
+
+_BILLING = (
+    Kind(
+        "Charged twice for one period",
+        "The customer was charged twice",
+        (
+            "I was {charged} twice for {month}, {amount} each time.",
+            "You {charged} my {card} two times on {date}.",
+            "There are two payments of {amount} to Larkspur on my {card}.",
+            "My {card} shows a double charge of {amount} for {month}.",
+            "We paid for {month} twice and would like one payment back.",
+            "The {plan} plan was {charged} twice in {month}.",
+            "We paid one {bill} two times, on {date} and a week later.",
+            "My bank account shows that you took {amount} twice.",
+        ),
+    ),
+    Kind(
+        "An invoice is missing",
+        "An invoice is missing",
+        (
+            "I never received the {bill} for {month}.",
+            "Where is our {bill} for {month}? Our accountant asks for it.",
+            "The {bill} of {date} did not arrive in my inbox.",
+            "Please send me the {bill} for the {plan} plan from {month}.",
+            "Our bookkeeping needs a copy of the {month} {bill}.",
+            "The list of invoices in {app} has nothing for {month}.",
+        ),
+    ),
+    Kind(
+        "Wrong amount on the invoice",
+        "The amount on the invoice is wrong",
+        (
+            "The {bill} says {amount}, but the price of the {plan} plan is lower.",
+            "Our {bill} for {month} shows {amount}, which is too much.",
+            "Why did we pay {amount} in {month} instead of the usual price?",
+            "The {bill} lists {n} users, but we only have a few.",
+            "We were {charged} for {n} seats that nobody uses.",
+            "The total of {amount} on our last {bill} is not what we agreed.",
+            "I was overcharged by {amount} in {month}.",
+            "The sum on our invoice does not match the order of {date}.",
+        ),
+    ),
+    Kind(
+        "Wants money paid back",
+        "The customer wants money back",
+        (
+            "Please refund the {amount} that was {charged} on {date}.",
+            "I would like my money back for {month}, it was {amount}.",
+            "Can I get a refund for the {plan} plan that I bought by mistake?",
+            "You promised a refund of {amount} and it has not arrived.",
+            "When will the {amount} be paid back to my {card}?",
+        ),
+    ),
+    Kind(
+        "Payment by card fails",
+        "A payment fails",
+        (
+            "My {card} is declined when I try to pay {amount}.",
+            "The payment for {month} failed although my {card} is valid.",
+            "Paying for the {plan} plan with my {card} is refused every time.",
+            "Our bank says it is fine, but you reject the payment of {amount}.",
+            "The checkout does not accept my {card} for the {plan} plan.",
+            "Your payment page says that my {card} is unknown.",
+            "We could not pay the last invoice, the transfer came back.",
+        ),
+    ),
+    Kind(
+        "Wants to change the payment card",
+        "The customer wants another means of payment",
+        (
+            "I need to replace the {card} you use for our payments.",
+            "Please use our {card} for the next {bill} and not the old one.",
+            "We want to pay by bank transfer and not with a {card}.",
+            "My {card} expires in {month}, where do I give you the next one?",
+            "Can {we} pay the {plan} plan yearly and by bank transfer?",
+        ),
+    ),
+    Kind(
+        "Tax number missing on the invoice",
+        "The invoice needs other tax or address data",
+        (
+            "Our VAT number is not on the {bill} for {month}.",
+            "Please put our tax number on the {bill} of {date}.",
+            "The {bill} has our old address, please correct it.",
+            "The company name on the {month} {bill} is spelled wrong.",
+            "We are exempt from tax, but you added VAT to the {bill}.",
+        ),
+    ),
+    Kind(
+        "Discount was not applied",
+        "A discount is missing",
+        (
+            "The discount code {code} was not applied to my {bill}.",
+            "We are a school and did not get the discount on the {plan} plan.",
+            "You offered {n} percent off, but I paid the full {amount}.",
+            "My coupon for the {plan} plan had no effect on the price.",
+            "The {bill} of {date} shows the full price without our discount.",
+        ),
+    ),
+    Kind(
+        "Question about the price",
+        "The customer asks about the price",
+        (
+            "What does the {plan} plan cost for {n} users per month?",
+            "How much do we pay if we add {n} people to the {plan} plan?",
+            "Did the price of the {plan} plan go up to {amount}?",
+            "Is the {plan} plan cheaper when we pay for a year?",
+            "Is VAT included in the {amount} of the {plan} plan?",
+            "Which fee do we have to pay for {n} extra users?",
+            "How high is the fee for a student on the {plan} plan?",
+        ),
+    ),
+    Kind(
+        "Unknown charge on the bill",
+        "There is a charge the customer does not know",
+        (
+            "There is a charge of {amount} on {date} that I do not know.",
+            "What is the fee of {amount} on our {month} {bill} for?",
+            "I see a payment of {amount} to Larkspur that I did not order.",
+            "We are on the Free plan and still you {charged} us {amount}.",
+            "My {card} was {charged} {amount} after the trial without my order.",
+        ),
+    ),
+)
+
+_BUG = (
+    Kind(
+        "{screen} {fails}",
+        "Something in the app does not work",
+        (
+            "{screen} {fails} when I {action}.",
+            "When I {action}, {screen} {fails}.",
+            "Each time I {action} in {app}, {screen} {fails}.",
+            "Since the update of {date}, {screen} {fails}.",
+            "{screen} {fails} in {browser} on {system}.",
+            "{screen} {fails} as soon as I {action} with {browser}.",
+            "I try to {action}, but {screen} {fails}.",
+            "On {system}, {screen} {fails} and I have to reload the page.",
+        ),
+    ),
+    Kind(
+        "Error {code} when saving",
+        "The app shows an error",
+        (
+            "I get error {code} whenever I {action}.",
+            "{app} shows error {code} when I save a card.",
+            "The message says error {code} after I {action} on {system}.",
+            "Saving a task on {board} ends with error code {code}.",
+            "A red box with error {code} appears when I {action}.",
+            "The server answers with error {code} on the board {board}.",
+        ),
+    ),
+    Kind(
+        "Cards disappear from {board}",
+        "Data disappears from a board",
+        (
+            "Cards on {board} disappear after I {action}.",
+            "{n} tasks vanished from the board {board} on {date}.",
+            "My comments on {board} are gone after a reload.",
+            "The changes that {person} makes on {board} are not saved.",
+            "The board {board} is suddenly empty for {person} and me.",
+            "Attachments on {board} vanish when I {action}.",
+        ),
+    ),
+    Kind(
+        "Export to {fmt} is broken",
+        "An export does not work",
+        (
+            "The {fmt} export of {board} gives a damaged file.",
+            "Exporting {board} to {fmt} stops at {n} percent.",
+            "The {fmt} file from {app} is empty when I open it.",
+            "The export to {fmt} mixes up the columns of {board}.",
+            "The {fmt} download of {board} never finishes in {browser}.",
+        ),
+    ),
+    Kind(
+        "Notifications do not arrive",
+        "Notifications do not work",
+        (
+            "Notifications for {board} do not arrive since {date}.",
+            "I get each notification of {board} {n} times.",
+            "The reminder emails show the wrong date for tasks of {person}.",
+            "Mentions of {person} trigger no notification on {system}.",
+            "Reminders for {board} come {n} hours late.",
+        ),
+    ),
+    Kind(
+        "The app is very slow",
+        "The app is very slow",
+        (
+            "{app} is extremely slow in {browser}, a click takes {n} seconds.",
+            "Loading {board} takes {n} seconds since the last update.",
+            "The page of {board} loads forever on {system}.",
+            "Typing a comment in {app} lags by {n} seconds.",
+            "Scrolling through {board} is jerky and slow in {browser}.",
+        ),
+    ),
+    Kind(
+        "Wrong data on a board",
+        "The app shows wrong data",
+        (
+            "Due dates on {board} are shifted by one day.",
+            "The timeline of {board} shows {month} where it should show the next month.",
+            "The counter says {n} open tasks, but {board} has none.",
+            "The chart of {board} shows wrong numbers after I {action}.",
+            "The search does not find cards of {person} that exist.",
+            "Sorting by date puts {month} before the earlier months, which is wrong.",
+        ),
+    ),
+    Kind(
+        "Button does not react",
+        "A button does not react",
+        (
+            "The save button does nothing when I click it in {browser}.",
+            "Nothing happens when I press the plus button on {board}.",
+            "The buttons on {board} overlap in {browser} and I cannot click them.",
+            "Drag and drop stopped working on {system}.",
+            "The upload of {a_fmt} file hangs at {n} percent.",
+            "The sync between {system} and the web version is broken.",
+            "Parts of the screen overlap in the browser when I {action}.",
+            "There is a bug on {board}: every click opens the wrong card.",
+            "{app} quits by itself while I {action}.",
+            "A crash of {app} destroyed my draft of {n} lines.",
+            "The labels on {board} have lost their colours, they look wrong.",
+            "Some letters in card titles turn into question marks in {browser}.",
+            "The text on the second page is cut off on small screens.",
+        ),
+    ),
+)
+
+_HOW_TO = (
+    Kind(
+        "How to {task}",
+        "The customer asks how to do something",
+        (
+            "How do I {task}?",
+            "How can I {task} in {app}?",
+            "How can {we} {task} on {system}?",
+            "Could you explain how to {task}?",
+            "I am new to {app} and want to {task}, how does it work?",
+            "Where do I click to {task}?",
+            "Which menu do I need to {task} with {browser}?",
+            "What is the best way to {task}?",
+            "Is there a guide that shows how to {task}?",
+            "Please tell me the steps to {task}.",
+            "{person} asked me to {task}, but I do not know how.",
+            "I cannot find out how to {task} in {app}.",
+            "Is it possible to {task} on the {plan} plan, and how?",
+            "I would like to {task}. Where is that setting?",
+            "What do I have to do to {task}?",
+            "Can you show me how to {task}?",
+            "I read the help page but still do not understand how to {task}.",
+            "We are trying to {task} and need instructions.",
+        ),
+    ),
+    Kind(
+        "How to invite people",
+        "The customer asks how to invite someone",
+        (
+            "How do I invite {person} to the board {board}?",
+            "Where can I add {person} to {board} as a guest?",
+            "What are the steps to invite {n} colleagues to {board}?",
+            "How can {person} see {board} without editing it?",
+            "I want to give {person} a link to {board}, how does that work?",
+        ),
+    ),
+    Kind(
+        "How to use {fmt} files",
+        "The customer asks how to use a file format",
+        (
+            "Which columns must {a_fmt} file have for the import?",
+            "How do I get my tasks from {a_fmt} file into {board}?",
+            "Where do I find the {fmt} export of {board}?",
+            "How can I save {board} as {fmt} for {person}?",
+            "How do I turn {board} into {a_fmt} report for {month}?",
+            "Can you tell me how {a_fmt} file is added to a card?",
+        ),
+    ),
+    Kind(
+        "Where to find a setting",
+        "The customer asks where a setting is",
+        (
+            "Where do I find the settings for the board {board}?",
+            "Where can I change the time zone of {board}?",
+            "In which menu is the archive of {board}?",
+            "Where do I see what {person} did on {board} in {month}?",
+            "How do I choose which emails {app} sends me?",
+            "Where is the list of keyboard shortcuts in {app}?",
+            "In which corner are the tasks that I finished last week?",
+            "In what place do I set the working days of {board}?",
+            "I am looking for the option that makes the text bigger, where is it?",
+            "How do I get rid of the sounds {app} makes?",
+            "Is there a way to see only my own cards, and where do I set it?",
+        ),
+    ),
+    Kind(
+        "How a function works",
+        "The customer asks how a function works",
+        (
+            "What is the difference between a label and a column in {app}?",
+            "What does the small star on a card of {board} mean?",
+            "How does the timeline of {board} decide the order of tasks?",
+            "What happens to the cards when I archive {board}?",
+            "Can you explain what the roles on {board} mean?",
+            "How many boards can I make on the {plan} plan, and how do I group them?",
+            "Do you have a tutorial about the {plan} plan for beginners?",
+            "What is the trick to work with two projects at the same time?",
+            "Can somebody explain to me what swimlanes are for?",
+            "What must I do so that my colleagues see my changes?",
+            "How is the order of the cards changed on a phone?",
+            "Which key opens the search, and which one closes it?",
+            "How do several people write in the same card?",
+        ),
+    ),
+)
+
+_ACCOUNT_ACCESS = (
+    Kind(
+        "Cannot log in",
+        "The customer cannot log in",
+        (
+            "I cannot log in to my {account} since {date}.",
+            "The login page says my user name is unknown.",
+            "Signing in with {browser} always sends me back to the login page.",
+            "I am not able to sign in to {app} on {system}.",
+            "{person} cannot log in to our {account} any more.",
+            "My login worked in {month}, but it is refused since then.",
+            "{app} says wrong user or password when I sign in.",
+            "After the update I cannot get into my {account}.",
+            "The login is refused for several of us.",
+            "The sign-in form does not take my password any more.",
+            "I am stuck at the login page, it keeps loading.",
+        ),
+    ),
+    Kind(
+        "Password reset does not work",
+        "The customer cannot reset the password",
+        (
+            "The password reset email never arrives.",
+            "I asked for a new password {n} times and got no email.",
+            "The link to reset my password has expired.",
+            "The password link in your email says it is not valid.",
+            "I requested a password reset on {date}, but nothing came.",
+            "Resetting the password of {person} does not work, the link is dead.",
+        ),
+    ),
+    Kind(
+        "Forgot the password",
+        "The customer forgot the password",
+        (
+            "I forgot my password and need a new one.",
+            "I do not remember the password of my {account}.",
+            "Please reset the password for the {account} of {person}.",
+            "My password is lost and I want to get in again.",
+            "{person} lost the password for {app}, please send a new one.",
+            "I changed my password on {date} and it is not accepted.",
+            "My old password no longer works and I cannot think of the right one.",
+        ),
+    ),
+    Kind(
+        "Account is locked",
+        "The account is locked",
+        (
+            "My {account} is locked after {n} wrong attempts.",
+            "Please unlock the {account} of {person}.",
+            "The {account} of {person} was blocked on {date}, please open it again.",
+            "It says that my {account} has been suspended.",
+            "I typed a wrong password {n} times and now I am locked out.",
+            "We are locked out of our {account} since {date}.",
+        ),
+    ),
+    Kind(
+        "Problem with the login code",
+        "The second factor for the login fails",
+        (
+            "I have a new phone and the login codes are gone.",
+            "The two-factor code is rejected every time I sign in.",
+            "The text message with the login code does not come.",
+            "I lost my backup codes and cannot pass the second step.",
+            "The authenticator shows {code}, but {app} refuses the code.",
+            "Please switch off two-factor login for {person}, the phone was stolen.",
+        ),
+    ),
+    Kind(
+        "Wants a new login address",
+        "The login address must be changed",
+        (
+            "I no longer have the email address that I sign in with.",
+            "My login still uses the address of my old company.",
+            "Please change the email address of my {account}, I lost the old one.",
+            "{person} left and we need the admin login of our {account}.",
+            "The owner {person} is gone and nobody can enter the {account}.",
+            "I signed up with the wrong email and cannot confirm my {account}.",
+        ),
+    ),
+    Kind(
+        "No access to a board",
+        "The customer has no access to a board",
+        (
+            "{app} says I have no permission to open {board}.",
+            "I have lost access to the board {board}.",
+            "{person} is not allowed to enter {board}, access denied.",
+            "My admin rights on {board} are gone since {date}.",
+            "The invitation for {person} to {board} says it has expired.",
+            "I was removed from our {account} by mistake, please let me in.",
+            "Please give {person} access to {board} again.",
+            "The login of our new colleague does not exist, although she signed up.",
+            "The user account of our new employee is not active.",
+        ),
+    ),
+    Kind(
+        "Possible stranger in the account",
+        "Someone else may be using the account",
+        (
+            "Someone else signed in to my {account} on {date}.",
+            "I got an email about a login that was not me.",
+            "I think a stranger knows my password.",
+            "There is an unknown device with {browser} in my login history.",
+            "The single sign-on of our company sends me to the wrong {account}.",
+            "I fear that my account was hacked on {date}.",
+            "Somebody guessed my password on {date}.",
+        ),
+    ),
+)
+
+_FEATURE_REQUEST = (
+    Kind(
+        "Wish for {feature}",
+        "The customer wishes for {feature}",
+        (
+            "It would be great to have {feature} in {app}.",
+            "I wish {app} had {feature}.",
+            "Please add {feature} to {app}.",
+            "Could you add {feature} in a future version?",
+            "We would love to see {feature} on our boards.",
+            "I miss {feature} in {app}.",
+            "Do you plan to add {feature}?",
+            "My suggestion for {app} is {feature}.",
+            "{we} would really like {feature}.",
+            "An idea for {app}: {feature}.",
+            "Other tools offer {feature}, and {app} should have this too.",
+            "Is {feature} on your roadmap? {person} and I would use it.",
+            "{feature} would make {app} even better.",
+            "A small wish from {person} and me: {feature}.",
+            "I want to propose {feature} for the {plan} plan.",
+            "{feature} would be a nice addition to the {plan} plan.",
+            "Have you thought about {feature}? It would help {person} a lot.",
+            "The only thing that is missing in {app} is {feature}.",
+            "Our work on {board} would be easier with {feature}.",
+            "I vote for {feature} as the next new feature.",
+            "Feature request: {feature} for {board}.",
+            "{feature} would save {we} {n} minutes a day.",
+        ),
+    ),
+    Kind(
+        "Wish to {ability}",
+        "The customer wishes to {ability}",
+        (
+            "It would be nice to {ability}.",
+            "I would love to be able to {ability} in {app}.",
+            "It would be great if we could {ability}.",
+            "Please make it possible to {ability}.",
+            "I wish I could {ability} on {board}.",
+            "{app} should let us {ability}.",
+            "It would help {person} and me if {app} let us {ability}.",
+            "Could you build a way to {ability}?",
+            "We suggest a button to {ability}.",
+            "An option to {ability} would be wonderful.",
+            "A feature to {ability} would be useful for {board}.",
+            "Please consider an option to {ability}.",
+            "My idea: let users {ability}.",
+            "Will it ever be possible to {ability} in {app}?",
+            "In the next version I hope we can {ability}.",
+            "It is a pity that one cannot {ability} yet, please add it.",
+            "It would be fantastic to {ability}.",
+            "We would save time if one could {ability}.",
+        ),
+    ),
+    Kind(
+        "Idea for the product",
+        "The customer suggests an improvement",
+        (
+            "How lovely it would be if boards remembered my last filter.",
+            "Could you build a list of all past sprints?",
+            "A list with the newest cards first is what we hope for.",
+            "My proposal is that comments can be sorted, that would help us.",
+            "It would be great if {app} could read the titles aloud.",
+            "Would you consider a smaller font for long card titles?",
+            "Every board deserves its own start picture, could you do that?",
+            "I would love a card that repeats itself each month.",
+            "It would be very useful if {app} warned me about double tasks.",
+            "Maybe you could let visitors write comments in a next version.",
+        ),
+    ),
+    Kind(
+        "Wish for {fmt} support",
+        "The customer suggests support for {fmt}",
+        (
+            "Please support {fmt} files in a future version.",
+            "It would be useful if cards could show {fmt} files.",
+            "I suggest that {board} can be saved as {fmt} with one click.",
+            "Would you consider {fmt} as a new format for reports?",
+            "We hope for better {fmt} support in the next release.",
+            "A preview of {fmt} files on cards would be lovely.",
+        ),
+    ),
+)
+
+_CANCELLATION = (
+    Kind(
+        "Wants to cancel the plan",
+        "The customer wants to cancel",
+        (
+            "I want to cancel my {contract}.",
+            "Please cancel our {plan} plan at the end of {month}.",
+            "{we} would like to cancel the {contract} because {why_leave}.",
+            "Cancel my {contract} please, {why_leave}.",
+            "We are cancelling the {plan} plan for {n} users.",
+            "I hereby cancel the {contract} with effect from {date}.",
+            "Kindly confirm that our {contract} is cancelled on {date}.",
+            "We have decided to cancel, since {why_leave}.",
+            "Our {contract} should be cancelled, {why_leave}.",
+            "This is my notice of cancellation for the {plan} plan.",
+            "What must I do to cancel the {plan} plan?",
+            "All {n} seats shall be cancelled in {month}.",
+            "Please take back my order of the {plan} plan and cancel it.",
+        ),
+    ),
+    Kind(
+        "Wants to close the account",
+        "The customer wants to close the account",
+        (
+            "Please close my {account}, {why_leave}.",
+            "I would like to close our {account} on {date}.",
+            "Close the {account} of {person}, {why_leave}.",
+            "We want to shut down our {account} for good.",
+            "I do not need the {account} any more, please close it.",
+            "Our {account} can be closed at the end of {month}.",
+            "Please remove my {account} completely, {why_leave}.",
+            "My account is not needed, I was just testing {app}.",
+            "My account is not used any more and should be closed.",
+        ),
+    ),
+    Kind(
+        "Wants all data deleted",
+        "The customer leaves and wants the data deleted",
+        (
+            "Please delete my {account} and all my data.",
+            "We are leaving {app}, please erase {board} and everything else.",
+            "I want you to delete my {account} because {why_leave}.",
+            "{why_leave}, so please delete all our boards and the {account}.",
+            "Delete everything of {person} and end the {contract}.",
+            "Please wipe our {account} after the {contract} ends.",
+        ),
+    ),
+    Kind(
+        "Does not want to renew",
+        "The customer does not want to renew",
+        (
+            "We do not want to renew our {contract} in {month}.",
+            "Please do not renew the {plan} plan after {date}.",
+            "Stop the automatic renewal of my {contract}.",
+            "Our {contract} ends in {month} and we will not extend it.",
+            "{why_leave}, so there will be no renewal in {month}.",
+            "Please switch off the renewal of the {plan} plan on {date}.",
+            "The {contract} should simply run out in {month}.",
+        ),
+    ),
+    Kind(
+        "Wants to end the subscription",
+        "The customer wants to end the contract",
+        (
+            "Please end our {contract} on {date}.",
+            "{why_leave} and we want to end the {contract}.",
+            "I would like to terminate the {contract} of {person}.",
+            "We terminate our {contract} because {why_leave}.",
+            "I want to quit {app}, {why_leave}.",
+            "{we} will stop using {app} in {month}, please end the {contract}.",
+            "It is time to say goodbye to {app}, {why_leave}.",
+            "{why_leave} and I wish to unsubscribe from the {plan} plan.",
+            "How much notice do we have to give to leave the {plan} plan?",
+            "We are moving to another tool and give up the {plan} plan.",
+            "My department leaves {app} and does not want to pay any longer.",
+            "A cheaper tool does the same, so we leave {app}.",
+            "One year with the {plan} plan was enough for us, please stop it.",
+            "Take us off the {plan} plan, we do not want it any more.",
+        ),
+    ),
+    Kind(
+        "Wants to stop after the trial",
+        "The customer wants to stop after the trial",
+        (
+            "I do not want to continue after the trial, please stop it.",
+            "The trial was fine, but {why_leave}, so we will not go on.",
+            "Please end my trial of the {plan} plan, I do not want to keep it.",
+            "We will not keep {app} after the trial ends on {date}.",
+            "Cancel the trial of {person} before it becomes a paid plan.",
+        ),
+    ),
+)
+
+#: For each category all the ways to write about it, each with its kind of issue.
+ISSUES: dict[str, tuple[tuple[Kind, str], ...]] = {
+    category: tuple((kind, sentence) for kind in kinds for sentence in kind.sentences)
+    for category, kinds in zip(
+        CATEGORIES,
+        (_BILLING, _BUG, _HOW_TO, _ACCOUNT_ACCESS, _FEATURE_REQUEST, _CANCELLATION),
+        strict=True,
+    )
+}
