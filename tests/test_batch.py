@@ -18,6 +18,7 @@ import pytest
 from command_line import Result, RunHere, run, run_here
 from test_process import Running, command
 
+from fucina_cli.cli import many
 from fucina_cli.constraint import grammar
 from fucina_cli.llama.context import Context, Row
 
@@ -284,6 +285,38 @@ def test_records_in_order_are_those_of_the_lines(
     assert [json.loads(line)["id"] for line in result.out.splitlines()] == list(range(1, 9))
     free = cli(llama_path, "--batch", path, "--streams", "3", "--greedy")
     assert json.loads(free.out.splitlines()[0])["id"] != 1
+
+
+@pytest.mark.parametrize("to_file", [False, True])
+def test_interrupted_in_order_nothing_is_lost_on_stdout_and_a_file_stays_in_order(
+    llama_path: Path,
+    tmp_path: Path,
+    cli: RunHere,
+    monkeypatch: pytest.MonkeyPatch,
+    to_file: bool,
+) -> None:
+    endless = {"gen": 4000, "logit_bias": {"1": "-inf", "2": "-inf"}}
+    asked = [{"prompt": "one", "gen": 1}, {"prompt": "one", **endless}]
+    path = write(tmp_path / "b", asked + 3 * [{"prompt": "one", "gen": 2}])
+    answered = 0
+
+    def advance(self: many.Many) -> list[many.Done]:
+        nonlocal answered
+        if answered == 4:
+            raise KeyboardInterrupt
+        done = real(self)
+        answered += len(done)
+        return done
+
+    real = many.Many.advance
+    monkeypatch.setattr(many.Many, "advance", advance)
+    flags = ["--batch", path, "--streams", "2", "--in-order", "--greedy", "--ctx", "8192"]
+    out = tmp_path / "out"
+    result = cli(llama_path, *flags, *(["--out", out] if to_file else []))
+    assert result.code == 130
+    written = out.read_text() if to_file else result.out
+    got = [json.loads(line)["id"] for line in written.splitlines()]
+    assert got == ([1] if to_file else [1, 3, 4, 5])
 
 
 def test_an_output_file_is_never_overwritten_and_resuming_does_only_what_is_missing(

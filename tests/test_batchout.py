@@ -177,6 +177,18 @@ def test_in_order_a_record_waits_for_those_before_it(tmp_path: Path) -> None:
     assert ids(path) == [0, 2, 4, 5]  # 7 is left to --resume, after 6
 
 
+def test_interrupted_in_order_what_still_waits_goes_to_stdout(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    records = Records(None, in_order=True)
+    for index in (0, 5, 2):
+        records.write(index, {"id": index})
+    records.skip(3)
+    records.interrupt()
+    assert records.held == 0
+    assert [json.loads(text)["id"] for text in capfd.readouterr().out.splitlines()] == [0, 2, 5]
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.permutations(range(8)), st.sets(st.integers(0, 7)))
 def test_in_any_order_of_completion_all_come_out_in_order(

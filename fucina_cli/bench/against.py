@@ -9,7 +9,6 @@ grammar afterwards; here the mask comes first and forced tokens need no logits.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import time
@@ -19,13 +18,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from fucina_cli.bench import arguments
 from fucina_cli.bench.constrained import CASES
 from fucina_cli.constraint import grammar, source
 from fucina_cli.conversation import Request, generate
 from fucina_cli.families.registry import family_of
 from fucina_cli.llama import native
 from fucina_cli.llama.context import Context
-from fucina_cli.llama.model import Model
 from fucina_cli.prompts import stop_token, text_prompt
 from fucina_cli.sampling.config import SamplingConfig
 
@@ -36,19 +35,15 @@ _NAMES = ("triage", "tool call", "city", "order", "review")
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    model = Model(arguments.model)
+    options = parser.parse_args()
+    model = arguments.load(parser, options.model)
     tokens = grammar.build_tokens(
         model.vocabulary, stop_token(model, family_of(model.architecture), chat=False)
     )
     context = Context(model, n_ctx=512)
-    other = _llama(arguments.model)
+    other = _llama(options.model)
     results = {}
     for name in _NAMES:
         prompt, schema = CASES[name]
@@ -56,7 +51,7 @@ def main() -> None:
         compiled = grammar.compile_grammar(grammar.prepare(source.json_schema(text)), tokens)
         theirs = _their_grammar(text)
         seconds: dict[str, list[float]] = {"Llama": [], "fucina": []}
-        for _ in range(arguments.rounds):
+        for _ in range(options.rounds):
             begin = time.perf_counter()
             other.reset()
             other.create_completion(prompt, grammar=theirs, max_tokens=_TOKENS, temperature=0.0)
@@ -66,10 +61,10 @@ def main() -> None:
             generate(context, text_prompt(model, prompt), request)
             seconds["fucina"].append(time.perf_counter() - begin)
         results[name] = {side: statistics.median(times) for side, times in seconds.items()}
-    if arguments.json:
+    if options.json:
         print(json.dumps(results))
         return
-    table = Table(title=f"seconds for a whole answer, medians of {arguments.rounds} rounds")
+    table = Table(title=f"seconds for a whole answer, medians of {options.rounds} rounds")
     for heading in ("schema", "Llama and its grammar", "fucina", "times faster"):
         table.add_column(heading, justify="left" if heading == "schema" else "right")
     for name, row in results.items():

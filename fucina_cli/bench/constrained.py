@@ -8,20 +8,18 @@ text, the schema with forced spans, and the schema token by token. Medians.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from fucina_cli.bench import arguments
 from fucina_cli.constraint import grammar, source
 from fucina_cli.conversation import Answer, Request, generate
 from fucina_cli.families.registry import family_of
 from fucina_cli.llama.context import Context
-from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt, stop_token, text_prompt
 from fucina_cli.sampling.config import SamplingConfig
 
@@ -191,23 +189,19 @@ class _Arm:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    model = Model(arguments.model)
+    options = parser.parse_args()
+    model = arguments.load(parser, options.model)
     tokens = grammar.build_tokens(
         model.vocabulary, stop_token(model, family_of(model.architecture), chat=False)
     )
     context = Context(model, n_ctx=512)
-    results = {name: _measure(context, tokens, name, arguments.rounds) for name in CASES}
-    if arguments.json:
+    results = {name: _measure(context, tokens, name, options.rounds) for name in CASES}
+    if options.json:
         print(json.dumps({n: {a: arm.median for a, arm in r.items()} for n, r in results.items()}))
         return
-    table = Table(title=f"greedy decode, tokens/s, medians of {arguments.rounds} rounds")
+    table = Table(title=f"greedy decode, tokens/s, medians of {options.rounds} rounds")
     for heading in ("schema", "free text", "token by token", "forced spans", "ratio", "tokens"):
         table.add_column(heading, justify="left" if heading == "schema" else "right")
     table.add_column("per forward", justify="right")

@@ -7,18 +7,16 @@ One process, the same context, unconstrained greedy, interleaved A B A B; median
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import time
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from fucina_cli.bench import arguments
 from fucina_cli.conversation import Request, generate
 from fucina_cli.llama.context import Context, Row
-from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling.config import SamplingConfig
 
@@ -49,34 +47,30 @@ def stack(context: Context, prompt: list[int], count: int) -> tuple[float, list[
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--tokens", type=int, default=96)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser = arguments.parser(__doc__)
+    parser.add_argument("--tokens", type=arguments.positive, default=96)
     parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    model = Model(arguments.model)
+    options = parser.parse_args()
+    model = arguments.load(parser, options.model)
     prompt = model.vocabulary.tokenize(_PROMPT)
-    context = Context(model, n_ctx=len(prompt) + arguments.tokens + 8)
+    context = Context(model, n_ctx=len(prompt) + options.tokens + 8)
     rates: dict[str, list[float]] = {"bare": [], "stack": []}
     bare(context, prompt, 8)  # warm pages and kernels
-    for _ in range(arguments.rounds):
-        seconds, expected = bare(context, prompt, arguments.tokens)
-        rates["bare"].append(arguments.tokens / seconds)
-        seconds, tokens = stack(context, prompt, arguments.tokens)
+    for _ in range(options.rounds):
+        seconds, expected = bare(context, prompt, options.tokens)
+        rates["bare"].append(options.tokens / seconds)
+        seconds, tokens = stack(context, prompt, options.tokens)
         # An early stop token shortens the stack's run; its rate counts what it decoded.
-        steps = len(tokens) - 1 if len(tokens) > arguments.tokens else len(tokens)
+        steps = len(tokens) - 1 if len(tokens) > options.tokens else len(tokens)
         rates["stack"].append(steps / seconds)
         if tokens != expected[: len(tokens)]:
             raise SystemExit("the two loops chose different tokens")
     medians = {name: statistics.median(values) for name, values in rates.items()}
     ratio = medians["stack"] / medians["bare"]
-    if arguments.json:
+    if options.json:
         print(json.dumps({"tokens_per_s": medians, "ratio": ratio, "rates": rates}))
         return
-    rounds = f"{arguments.tokens} tokens, {arguments.rounds} rounds"
+    rounds = f"{options.tokens} tokens, {options.rounds} rounds"
     table = Table(title=f"unconstrained greedy, {rounds}")
     for heading in ("loop", "median tokens/s", "min", "max", "ratio"):
         table.add_column(heading, justify="right")

@@ -12,7 +12,6 @@ same tokens, which is checked. The second answers triage requests that share a s
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import subprocess
@@ -26,6 +25,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from fucina_cli.bench import arguments
 from fucina_cli.constraint import grammar, source
 from fucina_cli.constraint.grammar import Grammar
 from fucina_cli.conversation import Answer, Conversations, Request, generate
@@ -87,24 +87,20 @@ CASES: dict[str, tuple[dict[str, Any], bool, float]] = {
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--streams", type=int, default=8)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--requests", type=int)
-    parser.add_argument("--processes", type=int, default=4)
-    arguments = parser.parse_args()
-    if arguments.requests:
-        _requests(arguments.model, arguments.requests, arguments.processes)
+    parser = arguments.parser(__doc__)
+    parser.add_argument("--streams", type=arguments.positive, default=8)
+    parser.add_argument("--requests", type=arguments.positive)
+    parser.add_argument("--processes", type=arguments.positive, default=4)
+    options = parser.parse_args()
+    if options.requests:
+        _requests(options.model, options.requests, options.processes)
         return
-    model = Model(arguments.model)
+    model = arguments.load(parser, options.model)
     stop = stop_token(model, family_of(model.architecture), chat=False)
     tokens = grammar.build_tokens(model.vocabulary, stop)
-    many = _Recorder(model, n_ctx=512, n_streams=arguments.streams)
+    many = _Recorder(model, n_ctx=512, n_streams=options.streams)
     alone = Context(model, n_ctx=512)
-    table = Table(title=f"{arguments.streams} streams, medians of {arguments.rounds} rounds")
+    table = Table(title=f"{options.streams} streams, medians of {options.rounds} rounds")
     for heading in (
         "case",
         "sequential s",
@@ -122,9 +118,7 @@ def main() -> None:
         )
         table.add_row(
             name,
-            *_measure(
-                many, alone, compiled, arguments.streams, same, temperature, arguments.rounds
-            ),
+            *_measure(many, alone, compiled, options.streams, same, temperature, options.rounds),
         )
     Console(width=120).print(table)
 

@@ -8,22 +8,20 @@ Both arms decode the same tokens (checked), so the ratio of times is the speed-u
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from fucina_cli.bench import arguments
 from fucina_cli.bench.documents import LEASE, MINUTES, NOTES
 from fucina_cli.constraint import grammar, source
 from fucina_cli.conversation import Answer, Request, generate
 from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.families.registry import family_of
 from fucina_cli.llama.context import Context
-from fucina_cli.llama.model import Model
 from fucina_cli.prompts import stop_token, text_prompt
 from fucina_cli.sampling.config import SamplingConfig
 
@@ -82,25 +80,21 @@ class _Arm:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser = arguments.parser(__doc__)
     parser.add_argument("--case", action="append", choices=CASES)
     parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    model = Model(arguments.model)
+    options = parser.parse_args()
+    model = arguments.load(parser, options.model)
     context = Context(model, n_ctx=1024)
     stop = stop_token(model, family_of(model.architecture), chat=False)
     tokens = grammar.build_tokens(model.vocabulary, stop)
-    names = arguments.case or list(CASES)
-    results = {name: _measure(context, tokens, name, arguments.rounds) for name in names}
-    if arguments.json:
+    names = options.case or list(CASES)
+    results = {name: _measure(context, tokens, name, options.rounds) for name in names}
+    if options.json:
         print(json.dumps({n: {a: arm.seconds for a, arm in r.items()} for n, r in results.items()}))
         return
     ratios = {name: arms["plain"].median / arms["spec"].median for name, arms in results.items()}
-    table = Table(title=f"greedy decode, medians of {arguments.rounds} rounds")
+    table = Table(title=f"greedy decode, medians of {options.rounds} rounds")
     for heading in ("case", "plain s", "--spec s", "speed-up", "tokens", "forwards", "accepted"):
         table.add_column(heading, justify="left" if heading == "case" else "right")
     for name, arms in results.items():

@@ -8,7 +8,6 @@ leaves out llama.cpp's extra kernels, since their AMX part crashes when GCC buil
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import subprocess
@@ -17,6 +16,8 @@ import time
 
 from rich.console import Console
 from rich.table import Table
+
+from fucina_cli.bench import arguments
 
 _PROMPT = "The capital of France is"
 _MINIMAL = """
@@ -42,33 +43,30 @@ _MODULES = {
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("model")
+    parser = arguments.parser(__doc__, rounds=9)
     parser.add_argument("--command", choices=sorted(_MODULES), default="fucina-run")
-    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    python = sys.executable
-    module = _MODULES[arguments.command]
+    options = parser.parse_args()
+    arguments.load(parser, options.model)  # does it load at all?
+    python, model = sys.executable, str(options.model)
+    module = _MODULES[options.command]
     commands = {
-        "Llama": [python, "-c", _MINIMAL, arguments.model, _PROMPT],
-        arguments.command: [python, "-m", module, arguments.model, "--prompt", _PROMPT, "-n", "1"],
+        "Llama": [python, "-c", _MINIMAL, model, _PROMPT],
+        options.command: [python, "-m", module, model, "--prompt", _PROMPT, "-n", "1"],
     }
     seconds: dict[str, list[float]] = {name: [] for name in commands}
-    for round_number in range(arguments.rounds + 1):
+    for round_number in range(options.rounds + 1):
         for name, command in commands.items():
             begin = time.perf_counter()
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             if round_number:  # the first round warms the page cache and compiles bytecode
                 seconds[name].append(time.perf_counter() - begin)
     medians = {name: statistics.median(values) for name, values in seconds.items()}
-    ratio = medians[arguments.command] / medians["Llama"]
-    if arguments.json:
+    ratio = medians[options.command] / medians["Llama"]
+    if options.json:
         print(json.dumps({"seconds": medians, "ratio": ratio}))
         return
-    table = Table(title=f"one-token completion, {arguments.rounds} rounds")
+    table = Table(title=f"one-token completion, {options.rounds} rounds")
     for heading in ("command", "median s", "min", "max", "ratio"):
         table.add_column(heading, justify="right")
     for name, values in seconds.items():

@@ -80,6 +80,7 @@ def run(family: Family, options: Options) -> int:
             batch.answer_all()
         except KeyboardInterrupt:
             batch.interrupted = True
+            records.interrupt()
     batch.tell()
     return batch.exit_code()
 

@@ -34,8 +34,7 @@ class Records:
     """Writes records to a file, or to standard output for None, `-` and `/dev/stdout`.
 
     Every record has an index: 0, 1, 2, … in the order of the requests. With `in_order` a record
-    waits until every earlier index was written or skipped; without, indexes do not matter. What
-    still waits at the end is dropped, so that a file in order stays so when it is resumed.
+    waits until every earlier index was written or skipped; without, indexes do not matter.
     """
 
     def __init__(self, path: str | None, *, resumed: bool = False, in_order: bool = False) -> None:
@@ -71,6 +70,17 @@ class Records:
         """No record will come for `index`: those that wait for it go on. Raises as `write`."""
         if self._in_order:
             self._admit(index, None)
+
+    def interrupt(self) -> None:
+        """Write what still waits, though what it waits for will not come. Raises as `write`.
+
+        Not into a file: there it is dropped, to come again in its place when the file is resumed.
+        """
+        if self._file is None:
+            for index in sorted(self._waiting):
+                line = self._waiting.pop(index)
+                if line is not None:
+                    self._put(line)
 
     def close(self) -> None:
         """Close the file; standard output stays open."""
