@@ -15,12 +15,12 @@ def parser(description: str | None, rounds: int = 7) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawTextHelpFormatter
     )
-    made.add_argument("model", type=gguf, help="path of a .gguf file")
+    made.add_argument("model", type=model_file, help="path of a .gguf file")
     made.add_argument("--rounds", type=positive, default=rounds, help=f"({rounds})")
     return made
 
 
-def gguf(text: str) -> Path:
+def model_file(text: str) -> Path:
     """The path of a model file. Raises ArgumentTypeError, which argparse tells, for another."""
     path = Path(text)
     try:

@@ -21,7 +21,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from fucina_cli.bench.arguments import gguf
+from fucina_cli.bench.arguments import model_file
 from fucina_cli.constraint import grammar, source, validation
 from fucina_cli.constraint.grammar import Grammar
 from fucina_cli.conversation import Answer, Request, generate
@@ -134,7 +134,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("family", nargs="?", choices=FAMILIES)
-    parser.add_argument("--model", type=gguf, help="another GGUF, in place of the built-in one")
+    parser.add_argument(
+        "--model", type=model_file, help="another GGUF, in place of the built-in one"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     families = [options.family] if options.family else FAMILIES
