@@ -65,5 +65,7 @@ def test_a_vocabulary_that_is_too_large_or_of_another_kind_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match="5,120 tokens, more than 5,000"):
         shaped.build(replace(SMALL["gemma3-270m"], vocab=5000), tokens_of(), tmp_path / "a.gguf")
-    with pytest.raises(ValueError, match="byte-level BPE"):
-        shaped.build(SMALL["gemma3-270m"], spm_path, tmp_path / "a.gguf")
+    for other in (spm_path, builtin_path("gemma4")):
+        assert other is not None
+        with pytest.raises(ValueError, match="byte-level BPE"):
+            shaped.build(SMALL["gemma3-270m"], other, tmp_path / "a.gguf")

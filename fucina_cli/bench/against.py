@@ -20,6 +20,7 @@ from rich.table import Table
 
 from fucina_cli.bench import arguments
 from fucina_cli.bench.constrained import CASES
+from fucina_cli.cli import program
 from fucina_cli.constraint import grammar, source
 from fucina_cli.conversation import Request, generate
 from fucina_cli.families.registry import family_of
@@ -58,7 +59,7 @@ def main() -> None:
             seconds["Llama"].append(time.perf_counter() - begin)
             request = Request(SamplingConfig(), _TOKENS, constraint=compiled.constraint())
             begin = time.perf_counter()
-            generate(context, text_prompt(model, prompt), request)
+            arguments.whole(generate(context, text_prompt(model, prompt), request))
             seconds["fucina"].append(time.perf_counter() - begin)
         results[name] = {side: statistics.median(times) for side, times in seconds.items()}
     if options.json:
@@ -95,4 +96,4 @@ def _their_grammar(schema: str) -> Any:
 
 
 if __name__ == "__main__":
-    main()
+    program.end(main)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from fucina_cli.conversation import Answer
 from fucina_cli.llama import header
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
@@ -26,7 +27,7 @@ def model_file(text: str) -> Path:
     try:
         header.architecture(path)
     except ModelError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+        raise argparse.ArgumentTypeError(f"'{text}': {error}") from None
     return path
 
 
@@ -37,9 +38,16 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def whole(answer: Answer) -> Answer:
+    """The answer, unless Ctrl-C cut it off, which ends a measurement: raises KeyboardInterrupt."""
+    if answer.stop_reason == "interrupted":
+        raise KeyboardInterrupt
+    return answer
+
+
 def load(parser: argparse.ArgumentParser, path: Path) -> Model:
     """The model at `path`; a file that is none ends the process, as a bad argument does."""
     try:
         return Model(path)
     except ModelError as error:
-        parser.error(f"argument model: {error}")
+        parser.error(f"argument model: '{path}': {error}")

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fucina_cli.bench import arguments
+from fucina_cli.cli import program
 from fucina_cli.constraint import grammar, source
 from fucina_cli.conversation import Answer, Request, generate
 from fucina_cli.families.registry import family_of
@@ -175,7 +176,7 @@ class _Arm:
     answer: Answer | None = None
 
     def add(self, answer: Answer) -> None:
-        self.answer = answer
+        self.answer = arguments.whole(answer)
         forwards = answer.counts.forwards - 1  # the first one is the prefill
         if forwards and answer.decode_s > 0:
             # Tokens that came with the prefill's forward are not decode's merit.
@@ -252,4 +253,4 @@ def _measure(context: Context, tokens: grammar.Tokens, name: str, rounds: int) -
 
 
 if __name__ == "__main__":
-    main()
+    program.end(main)

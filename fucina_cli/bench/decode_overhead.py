@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fucina_cli.bench import arguments
+from fucina_cli.cli import program
 from fucina_cli.conversation import Request, generate
 from fucina_cli.llama.context import Context, Row
 from fucina_cli.prompts import Prompt
@@ -41,7 +42,7 @@ def stack(context: Context, prompt: list[int], count: int) -> tuple[float, list[
     """Seconds for the same through sampler, stream, step and conversation."""
     context.clear_all()
     request = Request(sampling=SamplingConfig(), limit=count + 1)
-    answer = generate(context, Prompt(prompt), request)
+    answer = arguments.whole(generate(context, Prompt(prompt), request))
     return answer.decode_s, answer.tokens
 
 
@@ -86,4 +87,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    program.end(main)

@@ -26,6 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fucina_cli.bench import arguments
+from fucina_cli.cli import program
 from fucina_cli.constraint import grammar, source
 from fucina_cli.constraint.grammar import Grammar
 from fucina_cli.conversation import Answer, Conversations, Request, generate
@@ -160,7 +161,9 @@ def _measure(
     answers: list[Answer] = []
     forwards = 0
     for number in range(rounds + 1):
-        answers = [generate(alone, prompt, request(i)) for i, prompt in enumerate(prompts)]
+        answers = [
+            arguments.whole(generate(alone, prompt, request(i))) for i, prompt in enumerate(prompts)
+        ]
         tokens, seconds, prefill = _lockstep(many, prompts, request)
         if tokens != [answer.tokens for answer in answers]:
             raise SystemExit("lockstep changed the answers")
@@ -272,4 +275,4 @@ def _requests(model: Path, count: int, processes: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    program.end(main)

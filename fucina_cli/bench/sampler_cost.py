@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from fucina_cli.cli import program
 from fucina_cli.sampling import Sampler, SamplingConfig, apply_mask_words, pack_mask, uniform
 
 Row = NDArray[np.float32]
@@ -215,4 +216,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    program.end(main)

@@ -20,6 +20,7 @@ import gguf
 import numpy as np
 
 from fucina_cli.bench import arguments
+from fucina_cli.cli import program
 
 _Q8_0 = gguf.GGMLQuantizationType.Q8_0
 _SEED = 0
@@ -125,7 +126,8 @@ def _write_sizes(writer: gguf.GGUFWriter, shape: Shape) -> None:
 def _write_vocabulary(
     writer: gguf.GGUFWriter, found: dict[str, gguf.ReaderField], size: int
 ) -> None:
-    if "tokenizer.ggml.merges" not in found:
+    kind = found.get("tokenizer.ggml.model")
+    if kind is None or kind.contents() != "gpt2":
         raise ValueError("its vocabulary is no byte-level BPE")
     tokens: list[str] = found["tokenizer.ggml.tokens"].contents()
     types: list[int] = found["tokenizer.ggml.token_type"].contents()
@@ -176,4 +178,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    program.end(main)

@@ -17,6 +17,7 @@ from rich.table import Table
 
 from fucina_cli.bench import arguments
 from fucina_cli.bench.documents import LEASE, MINUTES, NOTES
+from fucina_cli.cli import program
 from fucina_cli.constraint import grammar, source
 from fucina_cli.conversation import Answer, Request, generate
 from fucina_cli.drafting.speculation import Speculation
@@ -136,7 +137,7 @@ def _measure(context: Context, tokens: grammar.Tokens, name: str, rounds: int) -
                 ),
                 speculation=Speculation() if kind == "spec" else None,
             )
-            arm.answer = answer
+            arm.answer = arguments.whole(answer)
             if number:  # the first round warms up
                 arm.seconds.append(answer.decode_s)
         produced = {tuple(arm.answer.tokens) for arm in arms.values() if arm.answer}
@@ -146,4 +147,4 @@ def _measure(context: Context, tokens: grammar.Tokens, name: str, rounds: int) -
 
 
 if __name__ == "__main__":
-    main()
+    program.end(main)

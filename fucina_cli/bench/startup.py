@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fucina_cli.bench import arguments
+from fucina_cli.cli import program
 
 _PROMPT = "The capital of France is"
 _MINIMAL = """
@@ -81,4 +82,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    program.end(main)

@@ -21,7 +21,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from fucina_cli.bench.arguments import model_file
+from fucina_cli.bench.arguments import model_file, whole
+from fucina_cli.cli import program
 from fucina_cli.constraint import grammar, source, validation
 from fucina_cli.constraint.grammar import Grammar
 from fucina_cli.conversation import Answer, Request, generate
@@ -74,7 +75,8 @@ def quality(path: Path) -> Quality:
     def ask(user: str, under: Grammar | None = None) -> Answer:
         prompt = chat_prompt(model, family, user, system=None, thinking=False)
         constraint = None if under is None else under.constraint()
-        return generate(context, prompt, Request(SamplingConfig(), _TOKENS, constraint=constraint))
+        request = Request(SamplingConfig(), _TOKENS, constraint=constraint)
+        return whole(generate(context, prompt, request))
 
     bad: list[tuple[str, str]] = []
 
@@ -157,4 +159,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    program.end(main)

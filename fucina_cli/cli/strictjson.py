@@ -39,7 +39,8 @@ def load_object(raw: bytes) -> tuple[dict[str, Any], list[str]]:
     except UnicodeDecodeError as error:
         raise WrongValue(f"not valid UTF-8 (byte {error.start + 1})") from None
     except json.JSONDecodeError as error:
-        raise WrongValue(f"not valid JSON: {error.msg} at column {error.pos + 1}") from None
+        what = error.msg.removesuffix(" at")
+        raise WrongValue(f"not valid JSON: {what} at column {error.pos + 1}") from None
     except RecursionError:
         raise WrongValue("nested too deeply") from None
     if not isinstance(value, dict):

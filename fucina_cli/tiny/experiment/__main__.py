@@ -1,6 +1,6 @@
 """What a constraint gives a small model, and what it can't: the experiment on 48 held-out tickets.
 
-    python -m fucina_cli.tiny.experiment [qwen3|gemma4] [--model PATH] [--seed N] [--json]
+    python -m fucina_cli.tiny.experiment [qwen3|gemma4 | --model PATH] [--seed N] [--json]
 
 The model is the built-in one of the family, or any other GGUF. Four parts:
 
@@ -31,6 +31,7 @@ from typing import NoReturn
 
 from rich.console import Console
 
+from fucina_cli.cli import program
 from fucina_cli.constraint.source import GrammarError
 from fucina_cli.decoding.step import STREAM_FAILURES
 from fucina_cli.llama.errors import ContextFull, ModelError
@@ -45,7 +46,7 @@ from fucina_cli.tiny.experiment.triage import Triage, triage
 
 _FAMILIES = ("qwen3", "gemma4")
 _PIPE_WIDTH = 120
-_BAD_INPUT, _INTERRUPTED = 2, 130
+_BAD_INPUT = 2
 
 
 @dataclass(frozen=True)
@@ -89,16 +90,17 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run and print. Exits with 2 and one line on stderr for bad input."""
     options = _parser().parse_args(arguments)
-    path = options.model or builtin_path(options.family)
+    if options.family and options.model:
+        _fail(f"--model: takes the place of '{options.family}'; give one of them")
+    family = options.family or _FAMILIES[0]
+    path = options.model or builtin_path(family)
     if path is None:
-        _fail(f"there is no built-in {options.family} model in this installation; give --model")
+        _fail(f"there is no built-in {family} model in this installation; give --model")
     try:
         with open_lab(path) as lab:
             report = run(lab, HELD_OUT, options.seed)
     except (ModelError, GrammarError, ContextFull, OSError, *STREAM_FAILURES) as error:
         _fail(f"'{path}': {error}")
-    except KeyboardInterrupt:
-        raise SystemExit(_INTERRUPTED) from None
     if options.json:
         print(json.dumps(asdict(report), ensure_ascii=False, allow_nan=False))
         return
@@ -112,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawTextHelpFormatter,
     )
-    parser.add_argument("family", nargs="?", choices=_FAMILIES, default=_FAMILIES[0])
+    parser.add_argument("family", nargs="?", choices=_FAMILIES, help=f"({_FAMILIES[0]})")
     parser.add_argument("--model", type=Path, help="another GGUF, in place of the built-in one")
     parser.add_argument("--seed", type=_seed, default=0, help="of the sampled rows (0)")
     parser.add_argument("--json", action="store_true", help="one JSON object in place of tables")
@@ -131,4 +133,4 @@ def _fail(message: str) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main()
+    program.end(main)

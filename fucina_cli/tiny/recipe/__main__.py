@@ -18,6 +18,7 @@ try:
 except ImportError as error:
     sys.exit(f"error: {error.name} is missing; the recipe needs: pip install 'fucina-cli[train]'")
 
+from fucina_cli.cli import program
 from fucina_cli.tiny.corpus.mixture import documents
 from fucina_cli.tiny.recipe.batches import batches, written
 from fucina_cli.tiny.recipe.export import export
@@ -89,7 +90,4 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        sys.exit(130)
+    program.end(main)
