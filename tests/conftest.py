@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,13 @@ import pytest
 from fucina_cli.tiny.builtin import builtin_path
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+# Started by nohup or in the background of a script, the tests and the processes they start would
+# ignore the signals that some of them are about.
+for _name in ("SIGINT", "SIGHUP"):
+    _signal = getattr(signal, _name, None)
+    if _signal is not None and signal.getsignal(_signal) == signal.SIG_IGN:
+        signal.signal(_signal, signal.default_int_handler if _name == "SIGINT" else signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
