@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from fucina_cli.cli import exits, output
+from fucina_cli.cli import exits, output, program
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.supervisor import BOARD, supervise
 from fucina_cli.families.family import Family
@@ -37,27 +37,12 @@ def run(family: Family, argv: Sequence[str] | None = None) -> NoReturn:
 def execute(family: Family, arguments: list[str]) -> int:
     """Run the command line in this process; the exit code."""
     try:
-        if sys.stdout is None:
-            raise FlagError("output", "standard output is closed; redirect it to a file")
-        _settle_output()
-        return _parse_and_run(family, arguments)
+        return program.guarded(lambda: _parse_and_run(family, arguments))
     except FlagError as error:
         output.error(str(error))
         return exits.BAD_INPUT
-    except KeyboardInterrupt:
-        return exits.INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; that is no failure of ours.
-        output.discard_stdout()
-        return exits.OK
-    except SystemExit as end:
-        # Typer ends so after a completion script, and Rich makes it code 1 on a broken pipe.
-        broken = isinstance(end.__context__, BrokenPipeError)
-        return exits.OK if broken or not end.code else exits.BAD_INPUT
-    except OSError as error:
-        output.discard_stdout()
-        output.error(f"output: {error.strerror or error}")
-        return exits.BAD_INPUT
+    except SystemExit as end:  # Typer ends so after a completion script
+        return exits.BAD_INPUT if end.code else exits.OK
     except BaseException as error:  # a panic of the grammar engine is no Exception
         if "--verbose" in arguments:
             traceback.print_exc()
@@ -80,6 +65,7 @@ def _settle_output() -> None:
 
 
 def _parse_and_run(family: Family, arguments: list[str]) -> int:
+    _settle_output()
     import typer.main
 
     from fucina_cli.cli.app import build

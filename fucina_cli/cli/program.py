@@ -1,4 +1,4 @@
-"""How the programs beside the commands end: measurements, the experiment, the recipe."""
+"""How programs end: the commands, and beside them measurements, the experiment, the recipe."""
 
 from __future__ import annotations
 
@@ -10,25 +10,32 @@ from fucina_cli.cli import exits, output
 
 
 def end(main: Callable[[], None]) -> NoReturn:
-    """Run `main` and end the process as the commands do.
+    """Run `main`, which prints, and end the process with what `guarded` says, or 0."""
 
-    130 when interrupted, nothing at all when whoever read the output has seen enough, one line and
-    2 where there is no output or it can't be written.
+    def work() -> int:
+        main()
+        sys.stdout.flush()
+        return exits.OK
+
+    sys.exit(guarded(work))
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """The exit code of `work`, whatever becomes of its output.
+
+    130 when interrupted, 0 and not a word when whoever read the output has seen enough, 2 and one
+    line where there is no output or it can't be written.
     """
-    sys.exit(_run(main))
-
-
-def _run(main: Callable[[], None]) -> int:
     if sys.stdout is None:
         output.error("output: standard output is closed; redirect it to a file")
         return exits.BAD_INPUT
     try:
-        main()
-        sys.stdout.flush()
+        return work()
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     except BrokenPipeError:
         output.discard_stdout()
+        return exits.OK
     except OSError as error:
         output.discard_stdout()
         output.error(f"output: {error.strerror or error}")
@@ -37,4 +44,4 @@ def _run(main: Callable[[], None]) -> int:
         if not isinstance(ended.__context__, BrokenPipeError):  # Rich makes that code 1
             raise
         output.discard_stdout()
-    return exits.OK
+        return exits.OK

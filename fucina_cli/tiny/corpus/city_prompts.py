@@ -80,7 +80,7 @@ def _command(rng: random.Random, frame: str, manner: float) -> str:
         return _small(frame)
     if manner < 0.48:
         return rng.choice(_COMMAND_PREFIXES) + _small(frame) + rng.choice((".", ""))
-    if manner < 0.58 and ":" not in frame and ". " not in frame:
+    if manner < 0.58 and ":" not in frame:
         return rng.choice(_COMMAND_QUESTIONS) + _small(frame) + rng.choice(("?", "?", ""))
     if manner < 0.66:
         return frame + rng.choice((", please.", " please", ", please"))

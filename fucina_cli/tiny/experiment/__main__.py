@@ -23,15 +23,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from rich.console import Console
-
-from fucina_cli.cli import program
+from fucina_cli.cli import exits, output, program
 from fucina_cli.constraint.source import GrammarError
 from fucina_cli.decoding.step import STREAM_FAILURES
 from fucina_cli.llama.errors import ContextFull, ModelError
@@ -45,8 +42,6 @@ from fucina_cli.tiny.experiment.tables import show
 from fucina_cli.tiny.experiment.triage import Triage, triage
 
 _FAMILIES = ("qwen3", "gemma4")
-_PIPE_WIDTH = 120
-_BAD_INPUT = 2
 
 
 @dataclass(frozen=True)
@@ -104,8 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.json:
         print(json.dumps(asdict(report), ensure_ascii=False, allow_nan=False))
         return
-    width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    show(report, Console(width=width, highlight=False))
+    show(report, output.console())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -128,8 +122,8 @@ def _seed(text: str) -> int:
 
 
 def _fail(message: str) -> NoReturn:
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
-    raise SystemExit(_BAD_INPUT)
+    output.error(message)
+    raise SystemExit(exits.BAD_INPUT)
 
 
 if __name__ == "__main__":
