@@ -351,6 +351,8 @@ def test_without_any_plain_step_costs_are_still_relative_to_one() -> None:
         ("share", -0.1),
         ("grant", -1.0),
         ("credit", -1.0),
+        ("paper", -0.1),
+        ("paper", 1.1),
         ("first_wait", 0),
         ("first_wait", 2.5),
         ("longest_wait", 7),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_gate import GEMMA, STRONG, WEAK, Machine
+from test_gate import GEMMA, QWEN, STRONG, WEAK, Machine
 
 from fucina_cli.drafting.gate import Gate, GateSettings
 from fucina_cli.drafting.shadow import Shadow
@@ -20,6 +22,7 @@ class Told(Gate):
         super().__init__()
         self.firsts: list[tuple[str, bool]] = []
         self.nexts: dict[str, list[bool]] = {}
+        self.on_paper: list[tuple[int, int, int]] = []
 
     def learn_first(self, outlook: Outlook, held: bool) -> None:
         self.firsts.append((outlook.kind, held))
@@ -28,6 +31,12 @@ class Told(Gate):
     def learn_next(self, outlook: Outlook, held: int, failed: bool) -> None:
         self.nexts.setdefault(outlook.kind, []).extend([True] * held + [False] * failed)
         super().learn_next(outlook, held, failed)
+
+    def settle_on_paper(
+        self, drafted: int, held: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1
+    ) -> None:
+        self.on_paper.append((drafted, held, rows))
+        super().settle_on_paper(drafted, held, outlook, rows=rows, logit_rows=logit_rows)
 
 
 def test_a_draft_is_followed_over_steps_to_its_first_wrong_token() -> None:
@@ -106,3 +115,83 @@ def test_a_kind_known_to_fail_is_not_probed_until_costs_are_old() -> None:
     assert len(probes) >= 3
     gaps = [b - a for a, b in itertools.pairwise(probes[1:])]
     assert min(gaps) >= gate.settings.longest_wait
+
+
+@pytest.mark.parametrize(
+    ("steps", "held"),
+    [([[7], [8, 9], [1], [1]], 4), ([[7], [8, 2], [1]], 2), ([[3]], 0), ([[7, 8]], None)],
+    ids=["whole", "in part", "not at all", "not known yet"],
+)
+def test_what_the_gate_had_no_means_for_is_settled_on_paper_once_it_is_known(
+    steps: list[list[int]], held: int | None
+) -> None:
+    shadow, gate = Shadow(), Told()
+    text = [5]
+    shadow.add_unaffordable(STRONG, [7, 8, 9, 1], 1, rows=3, logit_rows=1)
+    for new in steps:
+        text += new
+        shadow.add_unaffordable(STRONG, [6, 6], len(text), rows=1, logit_rows=1)  # one at a time
+        shadow.settle(gate, text)
+    assert gate.on_paper == ([] if held is None else [(4, held, 3)])
+
+
+def _used_up(settings: GateSettings | None = None) -> tuple[Gate, Machine]:
+    """A gate whose means are used up by sure-looking drafts that failed, on a known machine."""
+    gate = Gate(settings)
+    machine = Machine(gate, GEMMA)
+    for _ in range(6):
+        machine.step(None, 0)
+    while gate.budget(16, STRONG):
+        machine.step(STRONG, held=0)
+    return gate, machine
+
+
+def _steps_until_drafting(settings: GateSettings | None = None) -> int:
+    """Plain steps after such losses, while all that is suggested would hold: 100 at most."""
+    gate, machine = _used_up(settings)
+    shadow, text = Shadow(), [0]
+    for step in range(100):
+        if gate.budget(16, STRONG):
+            assert gate.state()["balance"] <= 0  # what was gained on paper can't be risked
+            return step
+        shadow.add(STRONG, [1] * 16, len(text))
+        if missed := gate.unaffordable(16, STRONG):
+            shadow.add_unaffordable(STRONG, [1] * missed, len(text), rows=1, logit_rows=1)
+        machine.step(None, 0)
+        text.append(1)
+        shadow.settle(gate, text)
+    return 100
+
+
+def test_after_losses_drafts_that_would_have_held_bring_drafting_back() -> None:
+    soon, late = _steps_until_drafting(), _steps_until_drafting(GateSettings(paper=0))
+    assert 5 < soon < 40
+    assert late > 2 * soon
+
+
+def test_nothing_is_unaffordable_that_would_not_pay_or_that_can_be_had() -> None:
+    gate, _ = _used_up()
+    assert gate.unaffordable(16, STRONG) > 0
+    assert gate.unaffordable(16, WEAK) == 0
+    rich = Gate(GateSettings(grant=100))
+    assert rich.budget(16, STRONG) > 0
+    assert rich.unaffordable(16, STRONG) == 0
+
+
+@pytest.mark.parametrize("table", [QWEN, GEMMA], ids=["qwen", "gemma"])
+def test_a_text_that_holds_on_paper_and_fails_in_earnest_still_costs_little(
+    table: Sequence[tuple[int, float]],
+) -> None:
+    """The worst text there is: it copies as long as nothing is drafted, and only then."""
+    gate = Gate()
+    machine = Machine(gate, table)
+    shadow, text = Shadow(), [0]
+    for _ in range(1000):
+        n = machine.step(STRONG, held=0)
+        if not n:
+            shadow.add(STRONG, [1] * 16, len(text))
+            if missed := gate.unaffordable(16, STRONG):
+                shadow.add_unaffordable(STRONG, [1] * missed, len(text), rows=1, logit_rows=1)
+        text.append(2 if n else 1)
+        shadow.settle(gate, text)
+    assert machine.tokens / machine.time >= 0.97

@@ -199,9 +199,13 @@ def _draft(
             break
     outlook = stream.forecast.outlook if stream.forecast else UNKNOWN
     if gate is not None and tokens:
-        budget = gate.budget(len(tokens), outlook, rows=len(rows), logit_rows=logit_rows)
+        beside = {"rows": len(rows), "logit_rows": logit_rows}
+        budget = gate.budget(len(tokens), outlook, **beside)
         if not budget:
-            stream.shadow.add(outlook, tokens, len(stream.tokens))
+            shadow, position = stream.shadow, len(stream.tokens)
+            shadow.add(outlook, tokens, position)
+            if missed := gate.unaffordable(len(tokens), outlook, **beside):
+                shadow.add_unaffordable(outlook, tokens[:missed], position, **beside)
         tokens = tokens[:budget]
     if len(tokens) < len(suggested):
         source.truncate_pending(len(tokens))

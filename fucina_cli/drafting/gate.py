@@ -32,6 +32,7 @@ class GateSettings:
         share: what drafts that fail may cost, as a share of all steps.
         grant: plain steps that they may cost beside that, so that there is a beginning.
         credit: plain steps gained that may be risked again.
+        paper: how much of what a draft would have given counts, where there were no means for it.
         first_wait, longest_wait: steps between probes of a kind that is off; doubled by failures.
         probe: most tokens of a probe.
         memory: weight of a kind's past after one more draft.
@@ -43,6 +44,7 @@ class GateSettings:
     share: float = 0.01
     grant: float = 0.75
     credit: float = 16.0
+    paper: float = 0.5
     first_wait: int = 8
     longest_wait: int = 256
     probe: int = 4
@@ -60,6 +62,7 @@ class GateSettings:
             ("share", 0 <= self.share < 1, "from 0 to under 1"),
             ("grant", self.grant >= 0, "at least 0"),
             ("credit", self.credit >= 0, "at least 0"),
+            ("paper", 0 <= self.paper <= 1, "from 0 to 1"),
             ("first_wait", self.first_wait >= 1, "at least 1"),
             ("longest_wait", self.longest_wait >= self.first_wait, "at least `first_wait`"),
             ("probe", self.probe >= 1, "at least 1"),
@@ -139,7 +142,9 @@ class Gate:
     Of drafts nearly equally good the shortest is taken: it risks least. An account over all
     kinds holds what drafts gained and lost: once losses reach their allowance (`share` of all
     steps and `grant`), nothing is drafted until it has grown again. So drafting is never much of a
-    loss, whatever the text.
+    loss, whatever the text. What such a time leaves out is followed, and counts half: drafts that
+    would have paid bring the account back to zero, and a text that turns into copying is not left
+    undrafted for the misfortunes before.
 
     Nothing here reads a clock or draws a number: the same calls give the same answers. A step costs
     about 2 microseconds in all where nothing is drafted, else about 35.
@@ -153,6 +158,8 @@ class Gate:
         self._since_plain = 0
         self._timed = -self.settings.longest_wait  # step of the last forward with drafts
         self._balance = 0.0
+        self._trust = 1.0  # in what holds on paper
+        self._lifted = False  # whether the balance owes something to paper
         self._probes = 0
 
     def budget(self, limit: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1) -> int:
@@ -175,10 +182,9 @@ class Gate:
             return 0
         kind = self._kind(outlook)
         best = self._best(kind, limit, rows, logit_rows)
-        allowance = settings.grant + settings.share * self._steps + self._balance
-        wanted = settings.off if kind.on else settings.on
+        wanted = self._wanted(kind)
         if best.speedup >= wanted:
-            affordable = allowance / max(kind.doubt, _LEAST_RISK)
+            affordable = self._affordable(kind)
             if best.loss > affordable:
                 best = self._compute(kind, limit, rows, logit_rows, affordable)
             return best.length if best.speedup >= wanted else 0
@@ -189,7 +195,20 @@ class Gate:
         if kind.watched >= _WATCHED and self._steps - self._timed < settings.longest_wait:
             return 0  # how it holds is known, and what it costs too
         probe = self._best(kind, min(limit, settings.probe), rows, logit_rows)
-        return probe.length if allowance >= probe.loss else 0
+        return probe.length if self._allowance() >= probe.loss else 0
+
+    def unaffordable(
+        self, limit: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1
+    ) -> int:
+        """How much of a draft `budget` left out only because losses have used up the account.
+
+        Arguments are those of `budget`, which gave 0. What would have become of these tokens goes
+        to `settle_on_paper`.
+        """
+        kind = self._kind(outlook)
+        best = self._best(kind, limit, rows, logit_rows)
+        pays = best.speedup >= self._wanted(kind)
+        return best.length if pays and best.loss > self._affordable(kind) else 0
 
     def record(self, rows: int, logit_rows: int, seconds: float) -> None:
         """Learn from a forward: its rows, those with logits, and the seconds it took.
@@ -227,8 +246,13 @@ class Gate:
         longest = max(drafted, _USUAL)
         on = kind.on or self._best(kind, longest, rows, logit_rows).speedup >= settings.on
         self._probes += not on
-        gain = accepted * self._value(logit_rows) - self._loss(kind, drafted, rows, logit_rows)
+        gain = self._gain(kind, drafted, accepted, rows, logit_rows)
         self._balance = min(self._balance + gain, settings.credit)
+        if gain > 0:
+            self._trust = min(2 * self._trust, 1.0)
+        elif self._lifted:
+            self._trust /= 2
+        self._lifted = False
         if seconds > 0:
             kind.making.append(seconds / drafted)
         kind.learn_first(accepted > 0, settings.memory)
@@ -244,6 +268,22 @@ class Gate:
             kind.on = False
             kind.probe_at = self._steps + kind.wait
             kind.wait = min(2 * kind.wait, settings.longest_wait)
+
+    def settle_on_paper(
+        self, drafted: int, held: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1
+    ) -> None:
+        """Count what `drafted` tokens that were `unaffordable` would have given, `held` of them.
+
+        It never lifts the account above zero: only real gains can be risked again. Where drafts
+        then fail in earnest all the same, what holds on paper counts ever less.
+        """
+        gain = self._gain(self._kind(outlook), drafted, held, rows, logit_rows)
+        balance = self._balance + self.settings.paper * self._trust * gain
+        if gain <= 0:
+            self._balance = balance
+        elif self._balance < 0:
+            self._balance = min(balance, 0.0)
+            self._lifted = True
 
     def learn_first(self, outlook: Outlook, held: bool) -> None:
         """Learn whether the first token of a draft that was not verified would have held."""
@@ -280,6 +320,22 @@ class Gate:
         if kind is None:
             kind = self._kinds[outlook.kind] = _Kind(outlook, self.settings.first_wait)
         return kind
+
+    def _wanted(self, kind: _Kind) -> float:
+        """Estimated speed-up from which drafts of a kind are used."""
+        return self.settings.off if kind.on else self.settings.on
+
+    def _allowance(self) -> float:
+        """Plain steps that may be lost now."""
+        return self.settings.grant + self.settings.share * self._steps + self._balance
+
+    def _affordable(self, kind: _Kind) -> float:
+        """Plain steps that a draft of a kind may cost, so that the likely loss is allowed."""
+        return self._allowance() / max(kind.doubt, _LEAST_RISK)
+
+    def _gain(self, kind: _Kind, drafted: int, held: int, rows: int, logit_rows: int) -> float:
+        """Plain steps that a draft of `drafted` tokens gains when `held` of them hold."""
+        return held * self._value(logit_rows) - self._loss(kind, drafted, rows, logit_rows)
 
     def _value(self, logit_rows: int) -> float:
         """Plain steps that a token is worth: what it would cost in a forward without drafts."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fucina_cli.drafting.source import Outlook
+from fucina_cli.drafting.source import Outlook, accepted
 
 if TYPE_CHECKING:  # only whoever speculates needs it loaded
     from fucina_cli.drafting.gate import Gate
@@ -21,24 +21,46 @@ class _Chain:
     rest: Sequence[int]
 
 
+@dataclass(frozen=True)
+class _Paper:
+    """A draft that the gate had no means for: what of it, and beside which rows."""
+
+    outlook: Outlook
+    position: int
+    draft: Sequence[int]
+    rows: int
+    logit_rows: int
+
+
 class Shadow:
     """Follows the drafts of one stream that the gate left out, and tells it how they did.
 
     Plain decoding commits the next tokens anyway; comparing them with what was suggested says how
     far the draft would have held. Of every draft the first token is counted, and one of each kind
-    is followed to its first wrong token. A step costs about a microsecond.
+    is followed to its first wrong token. Of those that the gate could not afford, one at a time is
+    settled on paper, as far as it would have gone. A step costs about a microsecond.
     """
 
     def __init__(self) -> None:
         self._new: _Chain | None = None  # nothing of it is known yet
         self._chains: dict[str, _Chain] = {}
+        self._paper: _Paper | None = None
 
     def add(self, outlook: Outlook, draft: Sequence[int], position: int) -> None:
         """Follow a draft of at least one token whose first would stand at `position`."""
         self._new = _Chain(outlook, position, draft)
 
+    def add_unaffordable(
+        self, outlook: Outlook, draft: Sequence[int], position: int, *, rows: int, logit_rows: int
+    ) -> None:
+        """Settle on paper what `Gate.unaffordable` told, unless an earlier one is still open."""
+        if self._paper is None:
+            self._paper = _Paper(outlook, position, draft, rows, logit_rows)
+
     def settle(self, gate: Gate, tokens: Sequence[int]) -> None:
         """Compare with `tokens`, all of the stream's."""
+        if self._paper is not None:
+            self._settle_on_paper(gate, self._paper, tokens)
         for chain in list(self._chains.values()):
             self._follow(gate, chain, tokens)
         new = self._new
@@ -52,11 +74,22 @@ class Shadow:
             self._chains[kind] = _Chain(new.outlook, new.position + 1, new.rest[1:])
             self._follow(gate, self._chains[kind], tokens)
 
+    def _settle_on_paper(self, gate: Gate, paper: _Paper, tokens: Sequence[int]) -> None:
+        new = tokens[paper.position : paper.position + len(paper.draft)]
+        held = accepted(paper.draft, new)
+        if held < len(new) or held == len(paper.draft):
+            gate.settle_on_paper(
+                len(paper.draft),
+                held,
+                paper.outlook,
+                rows=paper.rows,
+                logit_rows=paper.logit_rows,
+            )
+            self._paper = None
+
     def _follow(self, gate: Gate, chain: _Chain, tokens: Sequence[int]) -> None:
         new = tokens[chain.position : chain.position + len(chain.rest)]
-        held = 0
-        while held < len(new) and new[held] == chain.rest[held]:
-            held += 1
+        held = accepted(chain.rest, new)
         failed = held < len(new)
         if held or failed:
             gate.learn_next(chain.outlook, held, failed)
