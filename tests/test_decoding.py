@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -62,27 +61,6 @@ SPOILERS: dict[str, Callable[[int, int], int]] = {
     "garbage": lambda at, token: (at * 7919 + 13) % 600,
     "alternating": lambda at, token: token if at % 3 else 11,
 }
-
-
-@pytest.fixture(
-    scope="module",
-    params=[
-        "qwen3_path",
-        "gemma4_path",
-        "llama_path",
-        "spm_path",
-        "tiny_qwen3",
-        "tiny_gemma4",
-        pytest.param("smollm2", marks=pytest.mark.model),
-    ],
-)
-def bench(request: pytest.FixtureRequest) -> Bench:
-    return Bench(request.getfixturevalue(request.param))
-
-
-@pytest.fixture(scope="module")
-def llama(llama_path: Path) -> Bench:
-    return Bench(llama_path)
 
 
 def test_rows_alone_and_in_company_are_bitwise_equal_over_512_cells(bench: Bench) -> None:

@@ -58,11 +58,6 @@ def _vocabulary(
 
 
 @pytest.fixture(scope="module")
-def llama(llama_path: Path) -> Bench:
-    return Bench(llama_path)
-
-
-@pytest.fixture(scope="module")
 def small(models: Path) -> Model:
     """The draft model: the same vocabulary, one layer, other weights."""
     return Model(ggufs.build_llama(models / "small.gguf", n_layer=1, seed=_OTHER_WEIGHTS))

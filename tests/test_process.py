@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -14,114 +13,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import ggufs
 import pytest
 from command_line import RunHere, run, run_here
+from processes import PATIENCE, Running, command, environment, read_some, start
 
 from fucina_cli.limits import interrupt_waits, interrupts_held
 
-__all__ = ["run_here"]  # a fixture
+__all__ = ["run_here", "start"]  # fixtures
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and shells of Unix")
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 
-#: Far longer than anything here takes; only a hang gets there.
-PATIENCE = 60.0
 TEXT = "héllo wörld 日本 🎉"
-
-
-def command(*arguments: str | Path, family: str = "generic") -> list[str]:
-    return [sys.executable, "-m", f"fucina_cli.{family}", *map(str, arguments)]
-
-
-def environment(**changes: str | None) -> dict[str, str]:
-    """This environment without what colours output, and with `changes`; None takes away."""
-    plain = {
-        key: value
-        for key, value in os.environ.items()
-        if key not in ("NO_COLOR", "FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TERM", "COLUMNS")
-    }
-    plain["TERM"] = "xterm-256color"
-    for key, value in changes.items():
-        if value is None:
-            plain.pop(key, None)
-        else:
-            plain[key] = value
-    return plain
-
-
-class Running:
-    """A command in a process group of its own that is killed rather than waited for for ever."""
-
-    def __init__(self, *arguments: str | Path, family: str = "generic", **options: Any) -> None:
-        options = {
-            "stdin": subprocess.DEVNULL,
-            "stdout": subprocess.PIPE,
-            "stderr": subprocess.PIPE,
-            "start_new_session": True,
-            **options,
-        }
-        self.process = subprocess.Popen(command(*arguments, family=family), **options)
-        self._seen = {1: b"", 2: b""}
-
-    def wait_for(self, what: bytes, stream: int = 1) -> None:
-        """Read stdout (1) or stderr (2) until `what` was seen on it."""
-        pipe = self.process.stdout if stream == 1 else self.process.stderr
-        assert pipe is not None
-        until = time.monotonic() + PATIENCE
-        while what not in self._seen[stream]:
-            self._seen[stream] += _read_some(pipe.fileno(), until)
-
-    def wait_for_output(self) -> None:
-        """Read the first that comes on stdout."""
-        assert self.process.stdout is not None
-        self._seen[1] += _read_some(self.process.stdout.fileno(), time.monotonic() + PATIENCE)
-
-    def interrupt(self, whom: str = "group") -> None:
-        """What Ctrl-C sends (to the group), or what another process may send (to the parent)."""
-        self.send(signal.SIGINT, whom)
-
-    def send(self, number: int, whom: str = "group") -> None:
-        if whom == "group":
-            os.killpg(self.process.pid, number)
-        else:
-            os.kill(self.process.pid, number)
-
-    def end(self) -> tuple[int, str, str]:
-        """Exit code, stdout and stderr of the command, once it is over."""
-        out, err = self.process.communicate(timeout=PATIENCE)
-        out, err = self._seen[1] + (out or b""), self._seen[2] + (err or b"")
-        return self.process.returncode, out.decode(), err.decode()
-
-    def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.communicate()
-
-
-def _read_some(descriptor: int, until: float) -> bytes:
-    ready, _, _ = select.select([descriptor], [], [], max(0.0, until - time.monotonic()))
-    assert ready, "nothing more came"
-    with contextlib.suppress(OSError):  # a terminal whose other end closed
-        if data := os.read(descriptor, 1 << 16):
-            return data
-    raise AssertionError("the output ended")
-
-
-@pytest.fixture
-def start() -> Iterator[Callable[..., Running]]:
-    """Start a command; whatever a test leaves running is killed at its end."""
-    started: list[Running] = []
-
-    def begin(*arguments: str | Path, **options: Any) -> Running:
-        started.append(Running(*arguments, **options))
-        return started[-1]
-
-    yield begin
-    for running in started:
-        running.kill()
 
 
 def endless(path: Path) -> list[str | Path]:
@@ -181,7 +86,7 @@ def shown_on_a_terminal(arguments: list[str], **changes: str | None) -> bytes:
         until = time.monotonic() + PATIENCE
         with contextlib.suppress(AssertionError):
             while True:
-                shown += _read_some(here, until)
+                shown += read_some(here, until)
         assert process.wait(PATIENCE) in (0, 2)
         return shown
 
@@ -231,7 +136,7 @@ def test_an_interrupted_record_is_on_stdout(
         running = start(*thoughts_without_end(thinker), "--json", family="qwen3", stderr=there)
         shown, until = b"", time.monotonic() + PATIENCE
         while shown.count(b"\x1b[2m") < 3:  # thoughts: it generates
-            shown += _read_some(here, until)
+            shown += read_some(here, until)
         running.interrupt(whom)
         code, out, _ = running.end()
     assert code == 130
@@ -446,7 +351,7 @@ def test_a_killed_parent_leaves_no_orphan(ignored: str, llama_path: Path) -> Non
     )
     try:
         assert process.stdout is not None
-        _read_some(process.stdout.fileno(), time.monotonic() + PATIENCE)
+        read_some(process.stdout.fileno(), time.monotonic() + PATIENCE)
         (child,) = children(process.pid)
         process.kill()
         process.communicate(timeout=PATIENCE)  # to the end of what the child can write

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 from decode_bench import Bench, Logged
@@ -36,27 +35,6 @@ class Fickle(Gate):
     def budget(self, limit: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1) -> int:
         self._asked += 1
         return min(limit, (self._seed * 31 + self._asked * 17) % 9)
-
-
-@pytest.fixture(
-    scope="module",
-    params=[
-        "qwen3_path",
-        "gemma4_path",
-        "llama_path",
-        "spm_path",
-        "tiny_qwen3",
-        "tiny_gemma4",
-        pytest.param("smollm2", marks=pytest.mark.model),
-    ],
-)
-def bench(request: pytest.FixtureRequest) -> Bench:
-    return Bench(request.getfixturevalue(request.param))
-
-
-@pytest.fixture(scope="module")
-def llama(llama_path: Path) -> Bench:
-    return Bench(llama_path)
 
 
 @pytest.mark.parametrize("name", ["none", *SOURCES])
