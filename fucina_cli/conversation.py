@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from fucina_cli.constraint.constraint import Constraint
+from fucina_cli.constraint.constraint import Constraint, ConstraintError
 from fucina_cli.constraint.deferred import AfterThinking
 from fucina_cli.decoding.lockstep import Lockstep
 from fucina_cli.decoding.reply import OnText, Reply
@@ -49,8 +49,9 @@ class Answer:
     """A reply and what it took. Times in seconds; `first_token_s` from the start of prefill.
 
     `sources` counts drafted and accepted tokens per source, `masked` the proposals of a draft model
-    that the mask changed. `failure` is what ended a "failed" one. In company, times are those on
-    the clock, in which others advanced too.
+    that the mask changed. `failure` is what ended a "failed" one. `complete` tells whether the
+    text, without what a stop took from it, is a whole answer of the constraint; None without one.
+    In company, times are those on the clock, in which others advanced too.
     """
 
     text: str
@@ -63,6 +64,7 @@ class Answer:
     decode_s: float
     first_token_s: float | None
     constraint: Constraint | None
+    complete: bool | None
     sources: Counters
     masked: int | None = None
     failure: Exception | None = None
@@ -155,7 +157,8 @@ class Conversations:
     def _settle(self, turn: _Turn, now: float) -> None:
         # In this order: an interrupt in between must not lose the answer.
         masked = self._speculation.masked(turn.seat) if self._speculation else None
-        self._done.append((turn.key, _answer(turn, now, masked)))
+        tokenize = self._context.model.vocabulary.tokenize_inside
+        self._done.append((turn.key, _answer(turn, now, masked, tokenize)))
         self._turns[turn.seat] = None
 
     def _waiting(self) -> list[_Turn]:
@@ -193,7 +196,9 @@ def generate(
     return answer
 
 
-def _answer(turn: _Turn, now: float, masked: int | None) -> Answer:
+def _answer(
+    turn: _Turn, now: float, masked: int | None, tokenize: Callable[[str], list[int]]
+) -> Answer:
     stream = turn.stream
     prefilled = turn.prefilled if turn.prefilled is not None else now
     return Answer(
@@ -207,10 +212,28 @@ def _answer(turn: _Turn, now: float, masked: int | None) -> Answer:
         decode_s=now - prefilled,
         first_token_s=prefilled - turn.begin if stream.counts.committed else None,
         constraint=turn.request.constraint,
+        complete=_complete(turn, tokenize),
         sources=stream.source.counters if isinstance(stream.source, Counting) else {},
         masked=masked,
         failure=stream.failure,
     )
+
+
+def _complete(turn: _Turn, tokenize: Callable[[str], list[int]]) -> bool | None:
+    constraint, stream = turn.request.constraint, turn.stream
+    if constraint is None:
+        return None
+    if stream.finished not in ("stop_token", "stop_sequence"):
+        return constraint.complete
+    # The constraint has seen the token that stopped the turn, which is not part of the answer.
+    whole = constraint.fork()
+    whole.reset()
+    try:
+        for token in tokenize(stream.reply.text):
+            whole.commit(token)
+    except ConstraintError:
+        return False
+    return whole.complete
 
 
 def _stream(

@@ -134,7 +134,11 @@ class Difference:
 
     @property
     def within_noise(self) -> bool | None:
-        """Whether the tokens are closer to each other than the arms are; None where unknown."""
+        """Whether the tokens are closer to each other than the arms are; None where unknown.
+
+        It explains a greedy choice. A draw falls between probabilities of whole sets of tokens,
+        which noise moves whatever the distance of these two.
+        """
         if self.logits is None or self.noise is None:
             return None
         gap = min(abs(a - b) for a, b in self.logits)

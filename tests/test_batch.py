@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from command_line import Result, RunHere, run, run_here
 from processes import Running, command, start
 
 from fucina_cli.cli import many
-from fucina_cli.constraint import grammar
+from fucina_cli.constraint import grammar, validation
 from fucina_cli.llama.context import Context, Row
 
 __all__ = ["run_here", "start"]  # fixtures
@@ -234,7 +235,8 @@ def test_one_request_that_can_not_be_sampled_leaves_the_others_alone(
     assert every
     result = cli(llama_path, "--batch", write(tmp_path / "b", asked), "--streams", "3")
     got = records(result.out)
-    assert got[2]["error"].startswith('"logit_bias": leaves no token to choose from')
+    assert got[2]["error"].startswith('line 2: "logit_bias": leaves no token to choose from')
+    assert got[2]["line"] == 2
     for number, request in ((1, asked[0]), (3, asked[2])):
         assert same(got[number], alone(cli, llama_path, {**request, "seed": 0}))
 
@@ -303,6 +305,111 @@ def test_interrupted_in_order_nothing_is_lost_on_stdout_and_a_file_stays_in_orde
     written = out.read_text() if to_file else result.out
     got = [json.loads(line)["id"] for line in written.splitlines()]
     assert got == ([1] if to_file else [1, 3, 4, 5])
+
+
+def test_resumed_in_order_what_failed_or_was_missing_comes_into_its_place(
+    llama_path: Path, tmp_path: Path, cli: RunHere
+) -> None:
+    path, out = tmp_path / "b", tmp_path / "out"
+    asked = [json.dumps({"id": n, "prompt": "one", "gen": 2}) for n in (9, 8, 7, 6)]
+    lines = [asked[0], "nonsense", asked[1], '{"prompt":"two","gen":1}', *asked[2:], '{"id":9}']
+    path.write_text("".join(f"{line}\n" for line in lines))
+    flags = [llama_path, "--batch", path, "--streams", "2", "--in-order", "--greedy", "--out", out]
+    assert cli(*flags).code == 2
+    whole = [json.loads(line) for line in out.read_text().splitlines()]
+    names = [(record["id"], record.get("line"), "error" in record) for record in whole]
+    assert names == [(9, None, False), (2, 2, True), (8, None, False), (4, 4, False),
+                     (7, None, False), (6, None, False), (9, 7, True)]  # fmt: skip
+    for kept in (range(7), (0, 1, 2, 5, 6), (6, 5, 3, 2)):
+        out.write_text("".join(json.dumps(whole[number]) + "\n" for number in kept))
+        assert cli(*flags, "--resume").code == 2
+        again = [json.loads(line) for line in out.read_text().splitlines()]
+        for before, after in zip(whole, again, strict=True):
+            assert before.keys() == after.keys()
+            for key in ("id", "line", "text", "error", "tokens"):
+                assert before.get(key) == after.get(key)
+
+
+def test_the_number_of_a_line_is_not_taken_for_the_id_of_another(
+    llama_path: Path, tmp_path: Path, cli: RunHere
+) -> None:
+    path, out = tmp_path / "b", tmp_path / "out"
+    lines = ['{"id":3,"prompt":"a","gen":1}', '{"prompt":"b","gen":2}', '{"prompt":"c","gen":3}',
+             '{"id":2,"prompt":"d","gen":4}']  # fmt: skip
+    path.write_text("".join(f"{line}\n" for line in lines))
+    flags = [llama_path, "--batch", path, "--in-order", "--greedy", "--out", out]
+    assert cli(*flags).code == 0
+    whole = out.read_bytes().splitlines(keepends=True)
+    found = [json.loads(line) for line in whole]
+    assert [(r["id"], r.get("line"), len(r["tokens"])) for r in found] == [
+        (3, None, 1), (2, 2, 2), (3, 3, 3), (2, None, 4)]  # fmt: skip
+    out.write_bytes(b"".join(whole[:2]))
+    resumed = cli(*flags, "--resume")
+    assert "2 done before" in resumed.err
+    assert [len(json.loads(r)["tokens"]) for r in out.read_bytes().splitlines()] == [1, 2, 3, 4]
+
+
+def test_a_warning_about_the_constraint_of_a_line_names_the_line(
+    llama_path: Path, tmp_path: Path, cli: RunHere
+) -> None:
+    unique = {"type": "array", "items": {"enum": [1]}, "maxItems": 1, "uniqueItems": True}
+    path = write(tmp_path / "b", [{"prompt": "a"}, {"prompt": "a", "json_schema": unique}])
+    result = cli(llama_path, "--batch", path, "--greedy", "--gen", "20")
+    assert 'warning: line 2: "json_schema": keywords beyond' in result.err
+    path = write(tmp_path / "b", [{"prompt": "a"}])
+    flags = ["--json-schema", json.dumps(unique), "--greedy", "--gen", "20"]
+    assert "warning: --json-schema: keywords beyond" in cli(llama_path, "--batch", path, *flags).err
+
+
+def test_an_answer_that_could_not_be_checked_is_counted_and_its_pattern_not_tried_again(
+    llama_path: Path, tmp_path: Path, cli: RunHere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(validation, "_SECONDS", 0.3)
+    bias = {"b": "-inf", "c": 100}  # so that Python's re has to try 2^40 ways to find the b
+    slow = {"regex": "(a|a)*b|a{40}c", "logit_bias": bias, "prompt": "a", "gen": 60}
+    result = cli(llama_path, "--batch", write(tmp_path / "b", 3 * [slow]), "--greedy")
+    assert result.code == 0
+    assert "3 answers, 3 not checked by the validator" in result.err
+    errors = [json.loads(line)["constraint"]["errors"] for line in result.out.splitlines()]
+    assert "did not finish" in errors[0][0]
+    assert ["on an earlier answer" in found[0] for found in errors] == [False, True, True]
+
+
+@pytest.mark.parametrize("streams", [[], ["--streams", "2"]])
+def test_what_is_wrong_with_drafts_stops_a_batch_before_its_first_answer(
+    llama_path: Path, spm_path: Path, tmp_path: Path, cli: RunHere, streams: list[str]
+) -> None:
+    path = write(tmp_path / "b", 3 * [{"prompt": "one", "gen": 2}])
+    flags = [llama_path, "--batch", path, *streams]
+    cli(*flags, "--draft-model", spm_path).refused("--draft-model", str(spm_path), "vocabular")
+    cli(*flags, "--draft-model", tmp_path / "none.gguf").refused("--draft-model", "no such file")
+    cli(*flags, "--spec-ref", tmp_path / "none.txt").refused("--spec-ref", "none.txt")
+
+
+def test_a_line_on_stderr_sums_up_the_drafts_of_a_batch_and_of_streams(
+    llama_path: Path, tmp_path: Path, cli: RunHere
+) -> None:
+    asked: list[dict[str, Any]] = [
+        {"prompt": "one two " * 9, "gen": 30},
+        {"prompt": "one", "json_schema": TRIAGE},
+    ]
+    path = write(tmp_path / "b", asked)
+    for flags in (
+        ["--batch", path, "--gen", "60"],
+        ["--prompt", "one", "--json-schema", json.dumps(TRIAGE), "--json"],
+    ):
+        flags = [llama_path, *flags, "--streams", "2", "--greedy", "--spec"]
+        result = cli(*flags)
+        answers = [json.loads(line) for line in result.out.splitlines()]
+        (told,) = [line for line in result.err.splitlines() if "accepted/drafted" in line]
+        found = re.match(r"note: (\d+) forwards, ([\d.]+) tokens per forward; (\d+) forced;", told)
+        assert found is not None, told
+        counts = [answer["decode"] for answer in answers]
+        committed = sum(count["committed"] for count in counts)
+        assert int(found[3]) == sum(count["forced"] for count in counts)
+        assert int(found[1]) <= sum(count["forwards"] for count in counts)
+        assert float(found[2]) == pytest.approx(committed / int(found[1]), abs=0.006)
+        assert cli(*flags, "--quiet").err == ""
 
 
 def test_an_output_file_is_never_overwritten_and_resuming_does_only_what_is_missing(
@@ -633,6 +740,8 @@ def test_a_difference_between_the_arms_ends_with_4_and_is_shown_with_its_logits(
     (ours, _), (theirs, _) = difference["logits"]
     assert ours - theirs == pytest.approx(100.0)
     assert "stream 1 differs" in result.err
+    assert difference["within_noise"] is None  # a draw may fall on any side of any noise
+    assert "--greedy tells more" in result.err
 
 
 def test_an_interrupted_bench_ends_with_130(

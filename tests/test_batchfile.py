@@ -18,6 +18,7 @@ from test_cli_values import options
 
 from fucina_cli.cli import batchfile
 from fucina_cli.cli.batchfile import BadLine, BatchRequest, count_lines, parse, read_lines
+from fucina_cli.cli.batchout import Name
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.options import Options
 from fucina_cli.cli.session import Texts
@@ -134,7 +135,7 @@ def test_a_line_that_never_ends_is_no_batch() -> None:
 def test_a_line_that_was_too_long_is_a_bad_line() -> None:
     with pytest.raises(BadLine, match=r"^longer than 64 MiB$") as caught:
         parse(3, None, options(), NO_TEXTS)
-    assert caught.value.id == 3
+    assert caught.value.name == Name(3, 3)
 
 
 # -- what a request starts from ------------------------------------------------------------------
@@ -142,7 +143,8 @@ def test_a_line_that_was_too_long_is_a_bad_line() -> None:
 
 def test_a_prompt_is_a_raw_completion() -> None:
     request = parsed('{"prompt": "@file"}', options(system="@s"), texts(system="s"))
-    assert (request.line, request.id, request.prompt, request.messages) == (7, 7, "@file", None)
+    assert (request.line, request.name) == (7, Name(7, 7))
+    assert (request.prompt, request.messages) == ("@file", None)
     assert request.options.prompt is not None
     assert request.options.chat is None
 
@@ -235,7 +237,7 @@ def test_what_nothing_can_start_from_is_told_by_key(line: str, message: str) -> 
 @pytest.mark.parametrize("given_id", ["a", "", "1", 1, 0, -5, 10**30])
 def test_an_id_keeps_its_type(given_id: str | int) -> None:
     request = parsed({"id": given_id})
-    assert (request.id, type(request.id)) == (given_id, type(given_id))
+    assert (request.name, type(request.name.id)) == (Name(given_id), type(given_id))
 
 
 @pytest.mark.parametrize(
@@ -289,7 +291,8 @@ def test_a_bad_line_has_its_id_if_it_can_be_read_and_its_number_if_not(
 ) -> None:
     with pytest.raises(BadLine) as caught:
         parsed(line)
-    assert (caught.value.id, caught.value.message) == (named, message)
+    name = Name(7, 7) if named == 7 else Name(named)
+    assert (caught.value.name, caught.value.message) == (name, message)
 
 
 def test_a_surrogate_pair_is_a_character() -> None:
@@ -347,11 +350,11 @@ def test_of_greedy_and_temp_the_line_has_the_last_word(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('"gen": 0', '"gen": must be at least 1'),
-        ('"gen": -1', '"gen": must be at least 1'),
+        ('"gen": 0', '"gen": 0 is out of range; give 1 to 10000000'),
+        ('"gen": -1', '"gen": -1 is out of range; give 1 to 10000000'),
         ('"gen": 3.0', '"gen": must be an integer, not a number with a fraction or exponent'),
         ('"gen": true', '"gen": must be an integer, not a boolean'),
-        ('"gen": 10000001', '"gen": 10000001 is out of range; give 0 to 10000000'),
+        ('"gen": 10000001', '"gen": 10000001 is out of range; give 1 to 10000000'),
         ('"top_k": -1', '"top_k": -1 is out of range; give 0 to 10000000'),
         ('"top_p": 1.5', '"top_p": 1.5 is out of range; give 0 to 1'),
         ('"min_p": 2', '"min_p": 2 is out of range; give 0 to 1'),
@@ -535,12 +538,14 @@ def _parses_or_is_a_bad_line(raw: bytes) -> None:
     try:
         request = parse(7, raw, command_line, texts(source=YES_NO, system="d"))
     except BadLine as error:
-        json.dumps([error.id, error.message], ensure_ascii=False).encode()
+        json.dumps([error.name.record(), error.message], ensure_ascii=False).encode()
         return
     assert (request.messages is None) != (request.prompt is None)
     assert request.source is not None
     assert request.options.constraint_flag is not None
-    json.dumps([request.id, request.messages, request.prompt], ensure_ascii=False).encode()
+    json.dumps(
+        [request.name.record(), request.messages, request.prompt], ensure_ascii=False
+    ).encode()
 
 
 @settings(max_examples=300, deadline=None)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fucina_cli.cli.batchout import Done, Records, resume
+from fucina_cli.cli.batchout import Done, Name, Records, resume
 from fucina_cli.cli.exits import FlagError
 
 
@@ -62,7 +62,7 @@ def test_a_file_that_another_run_writes_to_is_left_alone(tmp_path: Path) -> None
             Records(str(path), resumed=True)
         first.write(1, {"id": 2})
     assert ids(path) == [1, 2]
-    assert resume(str(path)).ids == {1, 2}
+    assert resume(str(path)).names == {Name(1), Name(2)}
     with Records(str(path), resumed=True) as later:
         later.write(0, {"id": 3})
     assert ids(path) == [1, 2, 3]
@@ -231,7 +231,9 @@ def test_finished_records_are_counted_and_the_file_is_left_alone(tmp_path: Path)
     path.chmod(0o400)
     os.utime(path, ns=(1, 1))
     before = path.read_bytes()
-    assert resume(str(path)) == Done({1, "1", "è", -3, 5}, records=6, unsatisfied=2)
+    assert resume(str(path)) == Done(
+        {Name(1), Name("1"), Name("è"), Name(-3), Name(5)}, records=6, unsatisfied=2
+    )
     assert path.read_bytes() == before
     assert path.stat().st_mtime_ns == 1
 
@@ -252,7 +254,7 @@ def test_finished_records_are_counted_and_the_file_is_left_alone(tmp_path: Path)
 def test_a_torn_last_line_is_cut_off(torn: bytes, tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_bytes(line({"id": 1}) + torn)
-    assert resume(str(path)) == Done({1}, records=1)
+    assert resume(str(path)) == Done({Name(1)}, records=1)
     assert path.read_bytes() == line({"id": 1})
 
 
@@ -271,7 +273,7 @@ def test_errors_are_dropped_to_be_tried_again_and_all_else_stays_byte_for_byte(
         + b'{"id": 9, "error'
     )
     path.chmod(0o640)
-    assert resume(str(link)) == Done({1, "a", 3}, records=3)
+    assert resume(str(link)) == Done({Name(1), Name("a"), Name(3)}, records=3)
     assert path.read_bytes() == b"".join(kept)
     assert link.is_symlink()
     assert path.stat().st_mode & 0o777 == 0o640
@@ -361,7 +363,7 @@ def test_cut_at_any_byte_and_resumed_exactly_the_whole_records_that_are_no_error
         finished = [record for record in whole if "error" not in record]
         done = resume(str(path))
         assert [json.loads(text) for text in path.read_bytes().split(b"\n")[:-1]] == finished
-        assert done == Done({record["id"] for record in finished}, records=len(finished))
+        assert done == Done({Name(record["id"]) for record in finished}, records=len(finished))
         with Records(str(path), resumed=True) as records:
             records.write(0, {"id": "next"})
         assert ids(path) == [*(record["id"] for record in finished), "next"]

@@ -364,6 +364,37 @@ def test_a_stop_text_ends_the_answer_before_it(llama_path: Path, cli: RunHere) -
     assert plain.out == text[: text.index(stop)] + "\n"
 
 
+@pytest.mark.parametrize(
+    ("answers", "stop", "text", "complete"),
+    [
+        (["in the harbour"], "our", "in the harb", False),
+        (["in the harbour"], "r", "in the ha", False),
+        (["ab", "abcd"], "cd", "ab", True),
+        (["abc"], "abc", "", False),
+    ],
+)
+@pytest.mark.parametrize("spans", [[], ["--no-forced-spans"]])
+def test_an_answer_that_a_stop_cut_is_complete_only_if_what_is_left_of_it_is(
+    llama_path: Path,
+    cli: RunHere,
+    answers: list[str],
+    stop: str,
+    text: str,
+    complete: bool,
+    spans: list[str],
+) -> None:
+    choices = [flag for answer in answers for flag in ("--choice", answer)]
+    bias = ["--logit-bias", "c=50"] if len(answers) > 1 else []  # not the end of the turn
+    flags = [*choices, *bias, "--stop", stop, *spans]
+    result = cli(llama_path, "--prompt", PROMPT, *flags, "--json", "--greedy")
+    parsed = record(result, 0 if complete else 3)
+    assert (parsed["text"], parsed["stop_reason"]) == (text, "stop_sequence")
+    assert parsed["constraint"]["complete"] is complete
+    assert parsed["constraint"]["valid"] is complete
+    if not complete:
+        assert "the turn ended early, by stop sequence (--stop)" in result.err
+
+
 # -- records and files ---------------------------------------------------------------------------
 
 RECORD = {

@@ -22,8 +22,8 @@ def cli(run_here: RunHere) -> RunHere:
     return lambda *arguments, **rest: run_here(*arguments, "--threads", "1", **rest)
 
 
-def record(result: Result) -> dict[str, Any]:
-    assert result.code == 0, result.err
+def record(result: Result, code: int = 0) -> dict[str, Any]:
+    assert result.code == code, result.err
     parsed = json.loads(result.out)
     assert isinstance(parsed, dict)
     return parsed
@@ -95,16 +95,32 @@ def test_references_must_be_readable_text(llama_path: Path, tmp_path: Path, cli:
     assert cli(*base, "--spec-ref", empty, "--quiet").out == cli(*base).out
 
 
-@pytest.mark.parametrize("mode", [["--info"], ["--gen", "0"], ["--logits-out", "x"]])
+@pytest.mark.parametrize("mode", [["--info"], ["--gen", "0"], ["--logits-out", "x"], ["5,6,7"]])
 def test_looking_modes_refuse_to_be_sped_up(
     llama_path: Path, cli: RunHere, mode: list[str]
 ) -> None:
-    prompt = [] if mode == ["--info"] else ["--prompt", "hi"]
+    prompt = [] if mode in (["--info"], ["5,6,7"]) else ["--prompt", "hi"]
     cli(llama_path, *prompt, *mode, "--spec").refused("--spec", "speeds nothing up")
 
 
-def test_no_forced_spans_needs_a_constraint(llama_path: Path, cli: RunHere) -> None:
-    cli(llama_path, "--prompt", "hi", "--no-forced-spans").refused("--no-forced-spans")
+def test_without_a_constraint_no_forced_spans_changes_nothing(
+    llama_path: Path, cli: RunHere
+) -> None:
+    base = [llama_path, "--prompt", "hi", "--gen", "9"]
+    assert cli(*base, "--no-forced-spans") == cli(*base)
+
+
+@pytest.mark.parametrize("flags", [[], ["--spec"], ["--no-forced-spans"]])
+def test_a_stop_text_inside_a_forced_span_is_in_no_count(
+    llama_path: Path, cli: RunHere, flags: list[str]
+) -> None:
+    base = [llama_path, "--prompt", "hi", "--choice", "in the harbour", "--json", *flags]
+    whole, cut = record(cli(*base)), record(cli(*base, "--stop", "harb"), 3)
+    assert cut["text"] == "in the "
+    for parsed in (whole, cut):
+        decode = parsed["decode"]
+        assert decode["committed"] == len(parsed["tokens"])
+        assert 0 <= decode["forced"] <= decode["committed"]
 
 
 @pytest.mark.parametrize("name", ["history", "recycling", "forced", "boundary", "draft model"])

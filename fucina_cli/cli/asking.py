@@ -8,7 +8,7 @@ from fucina_cli.cli import session
 from fucina_cli.cli.compiling import Compiled
 from fucina_cli.cli.options import Options
 from fucina_cli.cli.session import Texts
-from fucina_cli.constraint.validation import Verdict, validate
+from fucina_cli.constraint.validation import Verdict
 from fucina_cli.conversation import Answer, Request
 from fucina_cli.families.family import Family
 from fucina_cli.llama.model import Model
@@ -74,9 +74,9 @@ def judge(compiled: Compiled | None, answer: Answer) -> Verdict:
     """The independent verdict on a complete answer; an incomplete one is not valid."""
     if compiled is None or answer.constraint is None:
         return Verdict(None)
-    if not answer.constraint.complete or answer.stop_reason == "interrupted":
+    if not answer.complete or answer.stop_reason == "interrupted":
         return Verdict(False, ("the answer ended inside the grammar",))
-    return validate(compiled.grammar.source, answer.text)
+    return compiled.judge.judge(answer.text)
 
 
 def may_draw_again(request: Request, compiled: Compiled | None) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fucina_cli.cli import asking, batchfile, batchout, exits, output, report, session
 from fucina_cli.cli.asking import Question
 from fucina_cli.cli.batchfile import BadLine, BatchRequest
+from fucina_cli.cli.batchout import Name
 from fucina_cli.cli.batchprogress import Progress
 from fucina_cli.cli.compiling import Compiler
 from fucina_cli.cli.exits import FlagError
@@ -61,15 +62,16 @@ def run(family: Family, options: Options) -> int:
     ):
         watch = Stopwatch()
         model = session.load_model(options, family)
+        make_drafts = speculate(model) if speculate else None
 
         def engine(size: int) -> _Engine:
             context = session.open_context(options, model, size, n_streams=options.streams or 1)
             with session.blame_first_forward(options):
                 exactness = probe(context)
-            made_by = speculate(model, context) if speculate else None
+            made_by = make_drafts(context) if make_drafts else None
             conversations = Conversations(context, speculation=made_by)
             many = Many(family, model, compiler, conversations)
-            return _Engine(context, exactness, many, made_by)
+            return _Engine(context, exactness, many, made_by, context.total_forwards)
 
         compiler = Compiler(family, model)
         batch = _Batch(
@@ -81,6 +83,8 @@ def run(family: Family, options: Options) -> int:
         except KeyboardInterrupt:
             batch.interrupted = True
             records.interrupt()
+        if options.resume:
+            records.sort(batch.lines_seen)
     batch.tell()
     return batch.exit_code()
 
@@ -93,6 +97,12 @@ class _Engine:
     exactness: Exactness
     many: Many
     speculation: Speculation | None
+    probed: int  # forwards that decoded nothing
+
+    @property
+    def forwards(self) -> int:
+        """Forwards so far, common ones counted once."""
+        return self.context.total_forwards - self.probed
 
     def close(self) -> None:
         """Free the caches."""
@@ -106,9 +116,11 @@ class _Waiting:
     """A request that is ready to be answered."""
 
     index: int
-    id: str | int
+    line: int
+    name: Name
     question: Question
     prepared: Prepared | None
+    source: str | None  # what its constraint is called, where that is the line's own
     size: int  # tokens of context
 
 
@@ -131,14 +143,17 @@ class _Batch:
         self._options, self._family, self._model = options, family, model
         self._texts, self._compiler, self._make_engine = texts, compiler, engine
         self._lines, self._records, self._progress = lines, records, progress
-        self._finished_before = done.ids
+        self._finished_before = done.names
         self._unsatisfied = done.unsatisfied
         self._engine: _Engine | None = None
         self._waiting: deque[_Waiting] = deque()
-        self._seen: dict[str | int, int] = {}  # id to the line that has it
+        #: Names of requests and the numbers of the lines that have them.
+        self.lines_seen: dict[Name, int] = {}
         self._running: dict[int, _Waiting] = {}
         self._next = 0  # index of the next request
-        self._errors = self._answers = self._skipped = self._tokens = 0
+        self._drafting = report.Drafting()
+        self._forwards = 0  # of the engines before this one
+        self._errors = self._answers = self._skipped = self._tokens = self._unchecked = 0
         self.load_s = 0.0
         self.interrupted = False
         self._watch = Stopwatch()
@@ -164,6 +179,8 @@ class _Batch:
         parts = [_count(self._answers, "answer")]
         if self._unsatisfied:
             parts.append(f"{self._unsatisfied} not as constrained")
+        if self._unchecked:
+            parts.append(f"{self._unchecked} not checked by the validator")
         if self._errors:
             parts.append(_count(self._errors, "error"))
         if self._skipped:
@@ -173,6 +190,9 @@ class _Batch:
             parts.append(f"{self._answers / seconds:.2f} requests/s")
             parts.append(f"{self._tokens / seconds:.1f} tokens/s")
         output.note(", ".join(parts))
+        engine = self._engine
+        if engine is not None and engine.speculation is not None:
+            self._drafting.tell(self._forwards + engine.forwards, engine.speculation)
 
     def exit_code(self) -> int:
         """Interrupted before bad input before an answer that is not as constrained."""
@@ -199,17 +219,17 @@ class _Batch:
         self._next += 1
         try:
             request = batchfile.parse(number, raw, self._options, self._texts)
-            first = self._seen.setdefault(request.id, number)
+            first = self.lines_seen.setdefault(request.name, number)
             if first != number:
-                raise BadLine(request.id, f'"id": line {first} has the same')
-            if request.id in self._finished_before:
+                raise BadLine(request.name, f'"id": line {first} has the same')
+            if request.name in self._finished_before:
                 self._skipped += 1
                 self._progress.skip()
                 self._records.skip(index)
                 return
             self._waiting.append(self._ready(index, request))
         except BadLine as error:
-            self._fail(index, error.id, f"line {number}: {error.message}")
+            self._fail(index, number, error.name, error.message)
 
     def _ready(self, index: int, request: BatchRequest) -> _Waiting:
         texts = Texts(request.messages, request.prompt, request.source, request.stops)
@@ -219,12 +239,16 @@ class _Batch:
             question = asking.ask(options, self._family, self._model, texts)
             size = session.context_size(options, self._model, question.prompt, gen=options.gen)
         except FlagError as error:
-            raise BadLine(request.id, batchfile.in_keys(str(error))) from None
+            raise BadLine(request.name, batchfile.in_keys(str(error))) from None
         # Alone it would have a context of its own size, which may end the answer earlier.
         room = size - len(question.prompt.tokens)
         limited = replace(question.request, limit=min(question.request.limit, room))
         question = replace(question, request=limited)
-        return _Waiting(index, request.id, question, prepared, size)
+        flag = options.constraint_flag
+        own = None
+        if flag is not None and request.source is not self._texts.source:
+            own = f"line {request.line}: {batchfile.in_keys(flag)}"
+        return _Waiting(index, request.line, request.name, question, prepared, own, size)
 
     def _admit(self) -> None:
         """Begin with waiting requests while there is room."""
@@ -241,9 +265,11 @@ class _Batch:
                 return
             self._waiting.popleft()
             try:
-                engine.many.submit(waiting.index, waiting.question, waiting.prepared)
+                engine.many.submit(
+                    waiting.index, waiting.question, waiting.prepared, source_name=waiting.source
+                )
             except FlagError as error:
-                self._fail(waiting.index, waiting.id, batchfile.in_keys(str(error)))
+                self._fail_waiting(waiting, error)
                 continue
             self._running[waiting.index] = waiting
 
@@ -256,6 +282,7 @@ class _Batch:
         most = max(waiting.size for waiting in self._waiting)
         if self._engine is not None:
             most = max(most, self._engine.context.n_ctx + _GROWTH)
+            self._forwards += self._engine.forwards
             self._engine.close()
             self._engine = None
         if self._options.ctx is None:
@@ -268,8 +295,7 @@ class _Batch:
                 return self._engine
             except FlagError as error:
                 failure = error
-        waiting = self._waiting.popleft()
-        self._fail(waiting.index, waiting.id, str(failure))
+        self._fail_waiting(self._waiting.popleft(), failure)
         return None
 
     def _settle(self, done: Done) -> None:
@@ -279,8 +305,8 @@ class _Batch:
         answer, options = done.answer, done.question.options
         self._tokens += answer.counts.committed
         if answer.failure is not None:
-            message = str(session.decoding_error(options, answer.failure))
-            self._fail(waiting.index, waiting.id, batchfile.in_keys(message), answer.text)
+            error = session.decoding_error(options, answer.failure)
+            self._fail_waiting(waiting, error, answer.text)
             return
         engine = self._engine
         record = report.record(
@@ -293,16 +319,25 @@ class _Batch:
             engine.speculation,
         )
         self._answers += 1
+        self._drafting.add(answer)
         constraint = record["constraint"]
         if constraint and (not constraint["complete"] or constraint["valid"] is False):
             self._unsatisfied += 1
+        elif done.verdict.valid is None and done.verdict.errors:
+            self._unchecked += 1
         self._progress.answered(answer.counts.committed)
-        self._records.write(waiting.index, {"id": waiting.id, **record})
+        self._records.write(waiting.index, {**waiting.name.record(), **record})
 
-    def _fail(self, index: int, id: str | int, message: str, text: str | None = None) -> None:
+    def _fail_waiting(self, waiting: _Waiting, error: FlagError, text: str | None = None) -> None:
+        message = batchfile.in_keys(str(error))
+        self._fail(waiting.index, waiting.line, waiting.name, message, text)
+
+    def _fail(
+        self, index: int, line: int, name: Name, message: str, text: str | None = None
+    ) -> None:
         self._errors += 1
         self._progress.failed()
-        record: dict[str, Any] = {"id": id, "error": message}
+        record: dict[str, Any] = {"id": name.id, "line": line, "error": f"line {line}: {message}"}
         if text:
             record["text"] = text
         self._records.write(index, record)

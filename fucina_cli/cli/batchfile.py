@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from fucina_cli.cli import strictjson, values
+from fucina_cli.cli.batchout import Name
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.options import Options
 from fucina_cli.cli.strictjson import WrongValue, quoted
@@ -79,7 +80,7 @@ class BatchRequest:
     """
 
     line: int
-    id: str | int
+    name: Name
     options: Options
     messages: list[dict[str, str]] | None
     prompt: str | None
@@ -88,11 +89,11 @@ class BatchRequest:
 
 
 class BadLine(Exception):
-    """A line that is no request: its id, or its number where it has none that can be read."""
+    """A line that is no request, named by its number where no id can be read."""
 
-    def __init__(self, id: str | int, message: str) -> None:
+    def __init__(self, name: Name, message: str) -> None:
         super().__init__(message)
-        self.id = id
+        self.name = name
         self.message = message
 
 
@@ -129,13 +130,13 @@ def parse(number: int, raw: bytes | None, options: Options, texts: Texts) -> Bat
 
     A key that is null counts as absent. Raises BadLine, whose message names the key.
     """
-    name: str | int = number
+    name = Name(number, number)
     try:
         if raw is None:
             raise WrongValue(f"longer than {MAX_LINE_BYTES >> 20} MiB")
         line, repeated = strictjson.load_object(raw)
         if strictjson.is_id(line.get("id")) and "id" not in repeated:
-            name = line["id"]
+            name = Name(line["id"])
         _check_keys(line, repeated, escapes=b"\\u" in raw)
         line = {key: value for key, value in line.items() if value is not None}
         messages, prompt = _start(line, texts.system)
@@ -143,7 +144,7 @@ def parse(number: int, raw: bytes | None, options: Options, texts: Texts) -> Bat
         laid_over = _lay_over(options, line, stops)
         return BatchRequest(
             line=number,
-            id=name,
+            name=name,
             options=laid_over,
             messages=messages,
             prompt=prompt,
@@ -347,7 +348,7 @@ def _lay_over(
         result = replace(result, json_whitespace=False)
     if result.constraint_flag is None:
         result = replace(result, forced_spans=True)
-    if result.gen is not None and result.gen < 1:
-        raise WrongValue('"gen": must be at least 1')
+    if result.gen is not None:
+        values.Range(1, values.RANGES["--gen"].high).check('"gen"', result.gen)
     result.check()
     return result

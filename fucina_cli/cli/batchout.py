@@ -8,7 +8,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from io import FileIO
 from typing import IO, Any
@@ -28,6 +28,22 @@ MAX_RECORD_BYTES = 256 << 20
 _STDOUT = ("-", "/dev/stdout")
 #: What may stand before the first bracket of a torn line: zeros, where a disk lost power.
 _NOTHING = b"\0 \t\r\n"
+
+
+@dataclass(frozen=True)
+class Name:
+    """What a record calls its request: the id of its line, or the line's number where it has none.
+
+    `line` is None for an id that the line gave. So the number of one line can't be taken for the id
+    of another.
+    """
+
+    id: str | int
+    line: int | None = None
+
+    def record(self) -> dict[str, Any]:
+        """The beginning of a record."""
+        return {"id": self.id} if self.line is None else {"id": self.id, "line": self.line}
 
 
 class Records:
@@ -82,6 +98,27 @@ class Records:
                 if line is not None:
                     self._put(line)
 
+    def sort(self, lines: Mapping[Name, int]) -> None:
+        """Bring a file of `in_order` into the order of `lines`: names to numbers of lines.
+
+        A resumed run tries errors again and then finds later records before them. Names that are
+        not in `lines` keep their order and come first. Raises FlagError when the file can't be
+        replaced; then it is as it was.
+        """
+        if self._path is None or self._file is None or not self._in_order:
+            return
+        target = os.path.realpath(self._path)
+        try:
+            if not stat.S_ISREG(os.stat(target).st_mode):
+                return
+            with open(target, "rb") as file:
+                places = [(_line_of(line, lines), at) for at, line in _placed(file)]
+                ordered = sorted(places)
+                if ordered != places:
+                    _replace(target, _lines_at(file, (at for _, at in ordered)))
+        except (OSError, ValueError) as error:
+            raise FlagError(FLAG, f"can't put '{self._path}' in order: {_reason(error)}") from None
+
     def close(self) -> None:
         """Close the file; standard output stays open."""
         if self._file is not None:
@@ -124,7 +161,7 @@ class Done:
     `unsatisfied` counts the records whose constraint was not complete or not valid.
     """
 
-    ids: set[str | int] = field(default_factory=set)
+    names: set[Name] = field(default_factory=set)
     records: int = 0
     unsatisfied: int = 0
 
@@ -186,7 +223,8 @@ class _Scan:
         if "error" in record:
             self.failed.add(number)
             return
-        self.done.ids.add(record["id"])
+        line = record.get("line")
+        self.done.names.add(Name(record["id"], line if isinstance(line, int) else None))
         self.done.records += 1
         constraint = record.get("constraint")
         if isinstance(constraint, dict) and (
@@ -222,6 +260,31 @@ def _without_failed(file: IO[bytes], scan: _Scan) -> Iterator[bytes]:
             yield line
 
 
+def _placed(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The whole lines of a file, each with where it begins."""
+    at = 0
+    for _, line in _numbered(file):
+        yield at, line
+        at += len(line)
+
+
+def _lines_at(file: IO[bytes], places: Iterable[int]) -> Iterator[bytes]:
+    for at in places:
+        file.seek(at)
+        yield file.readline(MAX_RECORD_BYTES)
+
+
+def _line_of(record: bytes, lines: Mapping[Name, int]) -> int:
+    """The number of the line that a record answers; 0 where no line of this batch is known."""
+    value = _value(record)
+    if not isinstance(value, dict):
+        return 0
+    line = value.get("line")
+    if isinstance(line, int):
+        return line
+    return lines.get(Name(value["id"]), 0) if strictjson.is_id(value.get("id")) else 0
+
+
 def _replace(target: str, lines: Iterable[bytes]) -> None:
     """Put a file of `lines` in the place of `target`, once it is whole and on the disk."""
     directory, name = os.path.split(target)
@@ -251,9 +314,14 @@ def _open(path: str, resumed: bool) -> FileIO:
         if status.st_size and not resumed:
             raise FlagError(FLAG, f"'{path}' exists; --resume continues it, or name another file")
         _lock(file, path)
+        if not os.path.samestat(status, os.stat(path)):  # replaced by a run that ended just now
+            raise FlagError(FLAG, f"another run has just written '{path}'; try again")
     except FlagError:
         file.close()
         raise
+    except OSError as error:
+        file.close()
+        raise FlagError(FLAG, f"can't write '{path}': {_reason(error)}") from None
     return file
 
 

@@ -32,7 +32,7 @@ from fucina_cli.throughput import Difference, Pass
 
 _GEN = 128  # tokens decoded unless --gen says otherwise, as llama-bench does
 _PREFILL, _PREFILL_EACH = 512, 128  # ids of a prompt where none is given, alone and for streams
-_Speculate = Callable[[Model, Context], Speculation | None]
+_MakeDrafts = Callable[[Context], Speculation | None]
 
 
 def run(family: Family, options: Options) -> int:
@@ -40,13 +40,14 @@ def run(family: Family, options: Options) -> int:
     assert options.bench is not None
     reader = TextReader()
     texts = session.read_texts(options, reader)
-    speculate: _Speculate = _nothing
+    speculate = None
     if options.speculation_flag:
         from fucina_cli.cli import drafting
 
         speculate = drafting.prepare(options, reader)
     prepared = session.prepare_grammar(options, texts.source)
     model = session.load_model(options, family)
+    make_drafts = speculate(model) if speculate else _nothing
     n = options.streams or 1
     options = replace(options, gen=_GEN if options.gen is None else options.gen)
     if options.prompt_flag is None:
@@ -63,12 +64,12 @@ def run(family: Family, options: Options) -> int:
         given = True
     question = asking.ask(options, family, model, texts)
     compiled = Compiler(family, model).compile(options, prepared)
-    bench = _Bench(options, family, model, question, compiled, speculate)
+    bench = _Bench(options, family, model, question, compiled, make_drafts)
     with session.decoding_errors(options):
         return bench.alone(given) if n == 1 else bench.lockstep(n)
 
 
-def _nothing(_model: Model, _context: Context) -> None:
+def _nothing(_context: Context) -> None:
     return None
 
 
@@ -94,17 +95,17 @@ class _Bench:
         model: Model,
         question: Question,
         compiled: Compiled | None,
-        speculate: _Speculate,
+        make_drafts: _MakeDrafts,
     ) -> None:
         self._options, self._family, self._model = options, family, model
-        self._question, self._compiled, self._speculate = question, compiled, speculate
+        self._question, self._compiled, self._make_drafts = question, compiled, make_drafts
         self._rounds = options.bench or 1
         self._exactness: Exactness | None = None
 
     def alone(self, given: bool) -> int:
         """Prefill and decode of one answer at a time."""
         context = self._context(1)
-        made_by = self._speculate(self._model, context)
+        made_by = self._make_drafts(context)
         prompt = self._question.prompt
         # Without a prompt the two are measured apart, as llama-bench does: decoding from nothing.
         first = prompt if given else Prompt(prompt.tokens[:1])
@@ -154,13 +155,15 @@ class _Bench:
         table.add_row(names[0], *_cells(pp), str(tokens), "")
         table.add_row(names[1], *_cells(tg), str(decodes.last.decoded), str(decodes.last.forwards))
         output.table(table)
+        if not decodes.last.decoded and not self._options.quiet:
+            output.note("the answer is a single token: there is no decoding to time")
         self._tell_memory()
         return exits.OK
 
     def lockstep(self, n: int) -> int:
         """N streams side by side against one after another; exit 4 where they differ."""
         contexts = (self._context(n), self._context(1))
-        drafts = tuple(self._speculate(self._model, context) for context in contexts)
+        drafts = tuple(self._make_drafts(context) for context in contexts)
         arms = {"lockstep": _Series(), "sequential": _Series()}
         runs = (throughput.side_by_side, throughput.one_by_one)
         prompt = self._question.prompt
@@ -312,7 +315,9 @@ class _Bench:
             "texts": [self._text(token) for token in difference.tokens],
             "logits": difference.logits and [list(pair) for pair in difference.logits],
             "noise": difference.noise,
-            "within_noise": difference.within_noise,
+            "within_noise": difference.within_noise
+            if self._question.request.sampling.greedy
+            else None,
         }
 
     def _described(self, difference: Difference) -> str:
@@ -327,6 +332,11 @@ class _Bench:
             return text
         (a, b), (c, d) = difference.logits
         text += f"; their logits are {a:.4f} and {b:.4f} in lockstep, {c:.4f} and {d:.4f} alone"
+        if not self._question.request.sampling.greedy:
+            return (
+                f"{text}; the arms' logits differ there by up to {difference.noise:.3g}, and any "
+                "difference can make a draw fall on another token (--greedy tells more)"
+            )
         within = "within" if difference.within_noise else "beyond"
         return f"{text}, {within} the noise between the arms ({difference.noise:.3g})"
 

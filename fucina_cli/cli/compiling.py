@@ -14,6 +14,7 @@ from fucina_cli.cli.options import Options
 from fucina_cli.constraint import grammar
 from fucina_cli.constraint.grammar import Grammar, Prepared, Tokens
 from fucina_cli.constraint.source import Source
+from fucina_cli.constraint.validation import Judge
 from fucina_cli.families.family import Family
 from fucina_cli.llama.model import Model
 
@@ -23,10 +24,11 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True)
 class Compiled:
-    """A grammar for one model, and the seconds that it took."""
+    """A grammar for one model, the seconds that it took, and who judges its answers."""
 
     grammar: Grammar
     seconds: float
+    judge: Judge
 
 
 class _Recent(Generic[_Value]):
@@ -69,12 +71,18 @@ class Compiler:
         return known
 
     def compile(
-        self, options: Options, prepared: Prepared | None, *, anew: bool = False
+        self,
+        options: Options,
+        prepared: Prepared | None,
+        *,
+        anew: bool = False,
+        source_name: str | None = None,
     ) -> Compiled | None:
         """The grammar that the options ask for, None for none; each warning is shown once.
 
-        `anew` compiles whatever is kept: copies of one grammar share their engine's budget, and
-        after a failure of one its copies may fail too. Raises FlagError.
+        Warnings begin with `source_name`, or else with the flag. `anew` compiles whatever is kept:
+        copies of one grammar share their engine's budget, and after a failure of one its copies may
+        fail too. Raises FlagError.
         """
         flag = options.constraint_flag
         if prepared is None or flag is None:
@@ -93,8 +101,9 @@ class Compiler:
             compiled = grammar.compile_grammar(prepared, tokens)
         if known is None and not options.quiet:
             for text in compiled.warnings:
-                output.warning(f"{flag}: {text}")
-        made = Compiled(compiled, time.perf_counter() - begin)
+                output.warning(f"{source_name or flag}: {text}")
+        judge = known.judge if known is not None else Judge(prepared.source)
+        made = Compiled(compiled, time.perf_counter() - begin, judge)
         self._compiled.put(key, made)
         return made
 

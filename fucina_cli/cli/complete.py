@@ -43,7 +43,7 @@ def run(family: Family, options: Options) -> int:
     model = session.load_model(options, family)
     question = asking.ask(options, family, model, texts)
     context = session.make_context(options, model, question.prompt, gen=options.gen)
-    made_by = speculate(model, context) if speculate else None
+    made_by = speculate(model)(context) if speculate else None
     load_s = watch.lap()
     compiled = Compiler(family, model).compile(options, prepared)
     request = asking.constrained(question, family, model, compiled)
@@ -62,7 +62,9 @@ def run(family: Family, options: Options) -> int:
     if tokens_out is not None:
         _write_ids(tokens_out, answer.tokens)
     if made_by is not None and not options.quiet:
-        report.tell_drafting(answer, made_by)
+        drafts = report.Drafting()
+        drafts.add(answer)
+        drafts.tell(answer.counts.forwards, made_by)
     if options.verbose:
         report.tell_timing(answer, load_s, compiled)
     return report.tell_outcome(options, context.n_ctx, answer, compiled, verdict)

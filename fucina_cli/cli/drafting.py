@@ -22,11 +22,15 @@ from fucina_cli.llama.model import Model
 _MOST_TOKENS = 2_000_000
 
 
-def prepare(options: Options, reader: TextReader) -> Callable[[Model, Context], Speculation | None]:
-    """Check the flags and read their files; the result makes what drafts, None for nothing.
+#: Makes what drafts in a context; None for nothing.
+MakeDrafts = Callable[[Context], Speculation | None]
 
-    For another context of the same model, documents and draft model are not read again. Both raise
-    FlagError.
+
+def prepare(options: Options, reader: TextReader) -> Callable[[Model], MakeDrafts]:
+    """Check the flags and read their files; the result is to be called with the loaded model.
+
+    It loads the draft model and indexes the documents, once for all contexts, and makes what drafts
+    in each. All three raise FlagError.
     """
     for flag, names in (
         ("--spec-ref", options.spec_ref or []),
@@ -38,60 +42,66 @@ def prepare(options: Options, reader: TextReader) -> Callable[[Model, Context], 
         if name in OWN_NAMES:
             raise FlagError("--spec-ref", f"'{name}' is a name of the sources; write './{name}'")
     texts = {name: reader.file("--spec-ref", name) for name in options.spec_ref or []}
-    return _Drafting(options, texts).for_context
+    return lambda model: _Drafting(options, texts, model).for_context
 
 
 class _Drafting:
     """What contexts of one model have in common."""
 
-    def __init__(self, options: Options, texts: dict[str, str]) -> None:
-        self._options, self._texts = options, texts
-        self._references: dict[str, Reference] | None = None
-        self._model: Model | None = None
+    def __init__(self, options: Options, texts: dict[str, str], model: Model) -> None:
+        self._options = options
+        self._draft_model = self._load(model)
+        self._can_rewind = model.can_rewind
+        if not self._can_rewind and not options.quiet:
+            flag = options.speculation_flag
+            output.warning(f"{flag}: this model's state can't be rewound, so nothing is drafted")
+        self._references = {name: _index(model, name, text) for name, text in texts.items()}
 
-    def for_context(self, model: Model, context: Context) -> Speculation | None:
-        """What drafts in `context`; None, with a warning, where nothing can be taken back."""
-        options = self._options
-        draft_context = self._draft_context(model, context)
-        if not model.can_rewind:
-            if not options.quiet:
-                flag = options.speculation_flag
-                output.warning(
-                    f"{flag}: this model's state can't be rewound, so nothing is drafted"
-                )
+    def for_context(self, context: Context) -> Speculation | None:
+        """What drafts in `context`; None where nothing can be taken back."""
+        if not self._can_rewind:
             return None
-        if self._references is None:
-            self._references = {
-                name: _index(model, name, text) for name, text in self._texts.items()
-            }
         return Speculation(
-            cascade=options.spec or bool(self._references),
+            cascade=self._options.spec or bool(self._references),
             references=self._references,
-            draft_context=draft_context,
+            draft_context=self._draft_context(context),
         )
 
-    def _draft_context(self, model: Model, context: Context) -> Context | None:
+    @property
+    def _flag(self) -> str:
+        return f"--draft-model ('{self._options.draft_model}')"
+
+    def _load(self, model: Model) -> Model | None:
+        """The draft model, found to be fit for `model`."""
         options = self._options
         if options.draft_model is None:
             return None
-        flag = f"--draft-model ('{options.draft_model}')"
         try:
-            with blame(flag):
-                if self._model is None:
-                    self._model = Model(
-                        model_path(flag, options.draft_model, family_of(model.architecture)),
-                        exact=options.exact,
-                        gpu_layers=-1 if options.gpu_layers is None else options.gpu_layers,
-                    )
-                    check_draft_model(model, self._model)
+            with blame(self._flag):
+                draft_model = Model(
+                    model_path(self._flag, options.draft_model, family_of(model.architecture)),
+                    exact=options.exact,
+                    gpu_layers=-1 if options.gpu_layers is None else options.gpu_layers,
+                )
+                check_draft_model(model, draft_model)
+        except ModelError as error:
+            raise FlagError(self._flag, str(error)) from None
+        return draft_model
+
+    def _draft_context(self, context: Context) -> Context | None:
+        options = self._options
+        if self._draft_model is None:
+            return None
+        try:
+            with blame(self._flag):
                 return Context(
-                    self._model,
+                    self._draft_model,
                     n_ctx=context.n_ctx,
                     n_streams=context.n_streams,
                     threads=options.threads,
                 )
         except ModelError as error:
-            raise FlagError(flag, str(error)) from None
+            raise FlagError(self._flag, str(error)) from None
 
 
 def _index(model: Model, name: str, text: str) -> Reference:

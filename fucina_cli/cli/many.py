@@ -67,12 +67,15 @@ class Many:
         question: Question,
         prepared: Prepared | None,
         on_text: OnText | None = None,
+        *,
+        source_name: str | None = None,
     ) -> None:
         """Begin with a question. Raises FlagError when its constraint does not compile.
 
-        `on_text` is left out where an answer may turn out to be drawn again.
+        `on_text` is left out where an answer may turn out to be drawn again. `source_name` is what
+        warnings call the constraint, where that is not its flag.
         """
-        compiled = self._compiler.compile(question.options, prepared)
+        compiled = self._compiler.compile(question.options, prepared, source_name=source_name)
         request = asking.constrained(question, self._family, self._model, compiled)
         if asking.may_draw_again(request, compiled):
             on_text = None

@@ -51,8 +51,4 @@ def _looks(options: Options) -> bool:
 
 def _wants_forward_only(options: Options) -> bool:
     """Whether one forward and its top 5 is asked for: bare ids, or no token to generate."""
-    if options.gen == 0:
-        return True
-    one = options.streams is None or options.streams == 1
-    bare = options.gen is None and not options.constraint_flag
-    return options.token_ids is not None and bare and one
+    return options.gen == 0 or options.top_only

@@ -127,8 +127,6 @@ class Options:
         if mode and self.speculation_flag:
             raise FlagError(self.speculation_flag, f"speeds nothing up: {mode} writes no answer")
         alone = self.batch is None  # else it is about those lines that it fits
-        if alone and not self.forced_spans and not self.constraint_flag:
-            raise FlagError("--no-forced-spans", "needs a constraint: only a grammar forces tokens")
         if alone and self.json_whitespace and self.json_schema is None:
             raise FlagError("--json-whitespace", "needs --json-schema: only JSON has such a layout")
         if alone and self.system is not None and self.chat is None:
@@ -162,7 +160,7 @@ class Options:
                 raise FlagError("--tokens-out", f"holds the ids of one answer; {flag} has many")
         if self.streams is None or self.batch is not None:
             return
-        if mode:
+        if mode and not self.top_only:
             raise FlagError("--streams", f"speeds nothing up: {mode} writes no answer")
         if self.bench is None and not self.prompt_flag:
             raise FlagError("--streams", "needs a prompt, --batch or --bench")
@@ -190,8 +188,15 @@ class Options:
             "--spec-bench": self.spec_bench,
             "--verify-batch": self.verify_batch is not None,
             "--gen 0": self.gen == 0,
+            "TOKEN_IDS without --gen": self.top_only,
         }
         return next((flag for flag, given in flags.items() if given), None)
+
+    @property
+    def top_only(self) -> bool:
+        """Whether bare ids ask for what may follow them, and for no answer."""
+        bare = self.gen is None and self.bench is None and not self.constraint_flag
+        return self.token_ids is not None and bare and self.streams in (None, 1)
 
     @property
     def constraint_flag(self) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fucina_cli.cli import exits, output, session
@@ -48,7 +49,7 @@ def record(
         if compiled is None or constraint is None
         else {
             "kind": compiled.grammar.source.kind,
-            "complete": constraint.complete,
+            "complete": answer.complete,
             "valid": verdict.valid,
             "errors": list(verdict.errors),
             "mask_us_p50": _quantile(constraint.mask_seconds, 0.50),
@@ -81,14 +82,23 @@ def _drafting(answer: Answer, speculation: Speculation | None) -> dict[str, Any]
 
 
 def tell_outcome(
-    options: Options, n_ctx: int, answer: Answer, compiled: Compiled | None, verdict: Verdict
+    options: Options,
+    n_ctx: int,
+    answer: Answer,
+    compiled: Compiled | None,
+    verdict: Verdict,
+    *,
+    who: str = "",
 ) -> int:
-    """A line on stderr about an answer that is not what was asked for; the exit code."""
+    """A line on stderr about an answer that is not what was asked for; the exit code.
+
+    `who` comes before it, where there are several answers.
+    """
     if answer.stop_reason == "interrupted":
         return exits.INTERRUPTED
     if compiled is not None and answer.constraint is not None:
-        flag = options.constraint_flag or "constraint"
-        if not answer.constraint.complete:
+        flag = who + (options.constraint_flag or "constraint")
+        if not answer.complete:
             why = ended_by(options, n_ctx, answer)
             output.error(f"{flag}: the answer is not complete: {why}")
             return exits.UNSATISFIED
@@ -98,7 +108,7 @@ def tell_outcome(
         if verdict.valid is None and verdict.errors and not options.quiet:
             output.warning(f"{flag}: the answer was not validated: {'; '.join(verdict.errors)}")
     elif answer.stop_reason == "length" and options.gen is None and not options.quiet:
-        output.note(f"cut short: {ended_by(options, n_ctx, answer)}")
+        output.note(f"{who}cut short: {ended_by(options, n_ctx, answer)}")
     return exits.OK
 
 
@@ -113,15 +123,32 @@ def ended_by(options: Options, n_ctx: int, answer: Answer) -> str:
     return f"the budget of {spent} tokens is used up (--gen)"
 
 
-def tell_drafting(answer: Answer, speculation: Speculation) -> None:
-    """One line on stderr: what drafting came to."""
-    counts = answer.counts
-    rate = counts.committed / counts.forwards if counts.forwards else 0.0
-    sources = [f"{name} {a}/{d}" for name, (d, a) in answer.sources.items() if d]
-    output.note(
-        f"{counts.forwards} forwards, {rate:.2f} tokens per forward; {counts.forced} forced; "
-        f"accepted/drafted: {', '.join(sources) or 'none'}; {gate_state(speculation)}"
-    )
+@dataclass
+class Drafting:
+    """What drafting came to over any number of answers."""
+
+    committed: int = 0
+    forced: int = 0
+    sources: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def add(self, answer: Answer) -> None:
+        """Count an answer too."""
+        self.committed += answer.counts.committed
+        self.forced += answer.counts.forced
+        for name, (drafted, accepted) in answer.sources.items():
+            before = self.sources.get(name, (0, 0))
+            self.sources[name] = (before[0] + drafted, before[1] + accepted)
+
+    def tell(self, forwards: int, speculation: Speculation) -> None:
+        """One line on stderr; `forwards` are those of all answers, common ones counted once."""
+        parts = [f"{forwards} forward" if forwards == 1 else f"{forwards} forwards"]
+        if forwards:
+            parts.append(f"{self.committed / forwards:.2f} tokens per forward")
+        shares = [f"{name} {a}/{d}" for name, (d, a) in self.sources.items() if d]
+        output.note(
+            f"{', '.join(parts)}; {self.forced} forced; "
+            f"accepted/drafted: {', '.join(shares) or 'none'}; {gate_state(speculation)}"
+        )
 
 
 def gate_state(speculation: Speculation) -> str:

@@ -38,7 +38,7 @@ def run(family: Family, options: Options) -> int:
     model = session.load_model(options, family)
     question = asking.ask(options, family, model, texts)
     context = session.make_context(options, model, question.prompt, gen=options.gen, n_streams=n)
-    made_by = speculate(model, context) if speculate else None
+    made_by = speculate(model)(context) if speculate else None
     load_s = watch.lap()
     compiler = Compiler(family, model)
     compiler.compile(options, prepared)
@@ -47,6 +47,7 @@ def run(family: Family, options: Options) -> int:
         if options.json:
             exactness = probe(context)
     many = Many(family, model, compiler, Conversations(context, speculation=made_by))
+    before = context.total_forwards
     shown = _InOrder(
         options,
         n,
@@ -66,8 +67,7 @@ def run(family: Family, options: Options) -> int:
         except KeyboardInterrupt:
             shown.take(many.interrupt())
     if made_by is not None and not options.quiet:
-        drafted, accepted = shown.drafts
-        output.note(f"accepted/drafted: {accepted}/{drafted}; {report.gate_state(made_by)}")
+        shown.drafting.tell(context.total_forwards - before, made_by)
     return shown.exit_code()
 
 
@@ -108,7 +108,8 @@ def _finish(
         output.record({"stream": done.key, **record})
     elif not answer.text.endswith("\n"):
         output.answer("\n")
-    return report.tell_outcome(options, n_ctx, answer, done.compiled, done.verdict)
+    who = f"stream {done.key}: "
+    return report.tell_outcome(options, n_ctx, answer, done.compiled, done.verdict, who=who)
 
 
 class _InOrder:
@@ -121,8 +122,8 @@ class _InOrder:
         self._live = [False] * n  # whether its text comes as it is made
         self._done: dict[int, Done] = {}
         self._codes: list[int] = []
-        #: Tokens drafted and accepted by all.
-        self.drafts = (0, 0)
+        #: What drafting came to in all.
+        self.drafting = report.Drafting()
 
     def on_text(self, number: int) -> OnText:
         """What takes the text of a stream."""
@@ -151,8 +152,7 @@ class _InOrder:
             if not self._options.json and not self._live[self._at]:
                 output.answer(done.answer.text)  # drawn again, so not shown before
             self._codes.append(self._finish(done))
-            counts = done.answer.counts
-            self.drafts = (self.drafts[0] + counts.drafted, self.drafts[1] + counts.accepted)
+            self.drafting.add(done.answer)
             self._at += 1
             if self._at < self._n:
                 output.answer(self._texts[self._at])

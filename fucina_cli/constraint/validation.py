@@ -16,6 +16,7 @@ from fucina_cli.limits import TimeLimit, time_limit
 
 _SECONDS = 10.0
 _SHOWN_ERRORS = 5
+_TOO_SLOW = f"the validator did not finish within {_SECONDS:.0f} s"
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,29 @@ def validate(source: Source, text: str) -> Verdict:
             if source.kind == "regex":
                 return _validate_regex(source.text, text)
     except TimeLimit:
-        return Verdict(None, (f"the validator did not finish within {_SECONDS:.0f} s",))
+        return Verdict(None, (_TOO_SLOW,))
     return Verdict(None)
+
+
+class Judge:
+    """Judges the answers of one constraint.
+
+    A validator that once took too long is not asked again: it would hold up whoever decodes beside.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._too_slow: Verdict | None = None
+
+    def judge(self, text: str) -> Verdict:
+        """As `validate`."""
+        if self._too_slow is not None:
+            return self._too_slow
+        verdict = validate(self._source, text)
+        if verdict.errors == (_TOO_SLOW,):
+            why = f"not checked: {_TOO_SLOW} on an earlier answer"
+            self._too_slow = Verdict(None, (why,))
+        return verdict
 
 
 def _validate_json(schema: Any, text: str) -> Verdict:

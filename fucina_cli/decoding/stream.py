@@ -105,8 +105,7 @@ class Stream:
                 if self.finished or self.ends_turn(token):
                     break
                 self.sampler.force(token)
-                self.counts.forced += 1
-                self.append(token)
+                self.append(token, forced=True)
         if not self.finished and self.room <= 0:
             self.end("length")
         self._settled = True
@@ -128,14 +127,16 @@ class Stream:
         else:
             self.append(token)
 
-    def append(self, token: int) -> None:
+    def append(self, token: int, *, forced: bool = False) -> None:
         """Make `token` part of the reply, unless it completes a stop sequence."""
         # Counted before its text is shown: an interrupt in between must not part the two.
         self.tokens.append(token)
         self.counts.committed += 1
+        self.counts.forced += forced
         if self.reply.add(token):
             self.tokens.pop()
             self.counts.committed -= 1
+            self.counts.forced -= forced
             self.end("stop_sequence")
 
     def fail(self, error: Exception) -> None:
