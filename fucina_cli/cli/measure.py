@@ -153,8 +153,9 @@ def _report_record(report: Report, context: Context, start: Prompt) -> dict[str,
 
 def _show(report: Report, context: Context, start: Prompt) -> None:
     verdict = "bitwise equal" if report.exact else "NOT equal"
+    steps = "1 step" if report.steps == 1 else f"{report.steps} steps"
     table = Table(
-        title=f"{report.steps} step{'s' * (report.steps != 1)} after {_tokens(start)}, {context.model.quantization} weights, "
+        title=f"{steps} after {_tokens(start)}, {context.model.quantization} weights, "
         f"{'/'.join(context.cache_type)} cache: {verdict}"
     )
     table.add_column("a row computed")
