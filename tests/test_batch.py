@@ -361,6 +361,24 @@ def test_a_warning_about_the_constraint_of_a_line_names_the_line(
     assert "warning: --json-schema: keywords beyond" in cli(llama_path, "--batch", path, *flags).err
 
 
+def test_another_draw_names_its_line_and_is_not_made_where_a_stop_cut_the_answer(
+    llama_path: Path, tmp_path: Path, cli: RunHere
+) -> None:
+    twice = {"type": "array", "items": {"enum": [1]}, "minItems": 2, "maxItems": 2}
+    request = {"prompt": "a", "json_schema": {**twice, "uniqueItems": True}, "temp": 1, "gen": 20}
+    path = write(tmp_path / "b", [{"prompt": "a", "gen": 1}, {**request, "seed": 3}])
+    result = cli(llama_path, "--batch", path)
+    notes = [line for line in result.err.splitlines() if "trying the next seed" in line]
+    assert [line.split(" is not valid")[0] for line in notes] == [
+        f"note: line 2: the answer of seed {seed}" for seed in (3, 4, 5)
+    ]
+    assert result.code == 3
+    cut = cli(llama_path, "--batch", write(tmp_path / "b", [{**request, "stop": "]"}]))
+    assert "trying the next seed" not in cut.err
+    (record,) = records(cut.out).values()
+    assert record["constraint"]["errors"] == ["the answer ended inside the grammar (stop sequence)"]
+
+
 def test_an_answer_that_could_not_be_checked_is_counted_and_its_pattern_not_tried_again(
     llama_path: Path, tmp_path: Path, cli: RunHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:

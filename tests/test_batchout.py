@@ -280,6 +280,50 @@ def test_errors_are_dropped_to_be_tried_again_and_all_else_stays_byte_for_byte(
     assert sorted(os.listdir(tmp_path)) == ["link", "out"]
 
 
+def test_what_a_killed_run_left_of_a_new_file_is_taken_away_by_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(line({"id": 0, "error": "x"}) + line({"id": 1}))
+    left, other = tmp_path / ".out.fucina-ab12cd34", tmp_path / ".out.original"
+    left.write_bytes(line({"id": 1}))
+    other.write_bytes(b"mine")
+    assert resume(str(path)) == Done({Name(1)}, records=1)
+    assert sorted(os.listdir(tmp_path)) == [".out.original", "out"]
+
+
+def test_a_file_whose_directory_allows_no_other_is_not_resumed_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(line({"id": 1}))
+    monkeypatch.setattr(os, "access", lambda name, mode: str(name) != str(tmp_path))
+    with pytest.raises(FlagError, match=r"can't be put in order: '.*' is not writable"):
+        Records(str(path), resumed=True, in_order=True)
+    Records(str(path), resumed=True).close()
+
+
+def test_records_of_a_file_are_sorted_by_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    lines = {Name("a"): 1, Name(2, 2): 2, Name(5): 3, Name(2): 6}
+    records = [
+        {"id": "gone"},
+        {"id": "a"},
+        {"id": 2, "line": 2},
+        {"id": 5},
+        {"id": 9, "line": 4, "error": "line 4: x"},
+        {"id": 2},
+        {"id": "a", "line": 7, "error": "line 7: x"},
+    ]
+    for order in ((0, 1, 2, 3, 4, 5, 6), (6, 5, 4, 3, 2, 1, 0), (4, 0, 6, 1, 5, 3, 2)):
+        path.write_bytes(b"".join(line(records[number]) for number in order))
+        with Records(str(path), resumed=True, in_order=True) as file:
+            file.sort(lines)
+        assert path.read_bytes() == b"".join(map(line, records))
+        with Records(str(path), resumed=True) as file:  # only --in-order has an order
+            file.sort({Name("a"): 9})
+        assert path.read_bytes() == b"".join(map(line, records))
+    assert os.listdir(tmp_path) == ["out"]
+
+
 def test_a_file_that_cannot_be_replaced_stays_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,10 @@ def test_a_file_that_is_no_model_is_named_without_a_traceback(
     with pytest.raises(SystemExit) as ended:
         importlib.import_module(f"fucina_cli.bench.{name}").main()
     assert ended.value.code == 2
-    assert "error: argument model: " in capfd.readouterr().err
+    told = capfd.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("error: argument model: ")
+    assert told.err.count("\n") == 1
 
 
 def test_a_measurement_does_not_go_on_with_an_answer_that_was_cut_off(

@@ -87,14 +87,14 @@ _MINUTES, _LEASE, _NOTES = (" ".join(text.split()) for text in (MINUTES, LEASE, 
 CASES: dict[str, _Case] = {
     "copy: 3 of minutes": _quoting(f"Text: {_MINUTES}\n\n{_THREE}", _sentences(3)),
     "copy: 3 of lease": _quoting(f"Text: {_LEASE}\n\n{_THREE}", _sentences(3)),
-    "copy: lease, split": _quoting(f"{_LEASE}\n\n{_SPLIT}", _sentences(6)),
-    "copy: lease, halves": _quoting(
+    "copy: split lease": _quoting(f"{_LEASE}\n\n{_SPLIT}", _sentences(6)),
+    "copy: halves of lease": _quoting(
         f"Text: {_LEASE}\n\n{_HALVES}", _fields("first_half", "second_half", most=700)
     ),
-    "copy: notes, halves": _quoting(
+    "copy: halves of notes": _quoting(
         f"Text: {_NOTES}\n\n{_HALVES}", _fields("first_half", "second_half", most=700)
     ),
-    "copy: notes, title": _quoting(f"{_TITLE}\n\n{_NOTES}", _fields("title", "text", most=1200)),
+    "copy: title of notes": _quoting(f"{_TITLE}\n\n{_NOTES}", _fields("title", "text", most=1200)),
     "drift: minutes": _drifting(MINUTES, "crane", "cables", "budget", "visitors"),
     "drift: lease": _drifting(LEASE, "rent", "deposit", "keys", "chimney"),
     "drift: notes": _drifting(NOTES, "import", "passwords", "search", "default"),
@@ -118,7 +118,10 @@ class _Arm:
 def main() -> None:
     """Measure and print."""
     parser = arguments.parser(__doc__)
-    parser.add_argument("--case", action="append", choices=CASES)
+    known = ", ".join(f"'{name}'" for name in CASES)
+    parser.add_argument(
+        "--case", action="append", choices=CASES, metavar="NAME", help=f"repeatable: {known}"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     model = arguments.load(parser, options.model)
@@ -129,7 +132,7 @@ def main() -> None:
         print(json.dumps({n: {a: arm.seconds for a, arm in r.items()} for n, r in results.items()}))
         return
     ratios = {name: arms["plain"].median / arms["spec"].median for name, arms in results.items()}
-    table = Table(title=f"greedy decode, medians of {options.rounds} rounds", padding=(0, 0))
+    table = Table(title=f"greedy decode, medians of {options.rounds}", padding=(0, 0))
     table.add_column("case", no_wrap=True)
     for heading in ("plain s", "--spec s", "ratio", "tokens", "quoted", "forwards", "held"):
         table.add_column(heading, justify="right", no_wrap=True)

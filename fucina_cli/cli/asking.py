@@ -75,13 +75,20 @@ def judge(compiled: Compiled | None, answer: Answer) -> Verdict:
     if compiled is None or answer.constraint is None:
         return Verdict(None)
     if not answer.complete or answer.stop_reason == "interrupted":
-        return Verdict(False, ("the answer ended inside the grammar",))
+        why = answer.stop_reason.replace("_", " ")
+        return Verdict(False, (f"the answer ended inside the grammar ({why})",))
     return compiled.judge.judge(answer.text)
 
 
 def may_draw_again(request: Request, compiled: Compiled | None) -> bool:
     """Whether an invalid answer is drawn again: a sampled one that the grammar enforces in part."""
     return compiled is not None and compiled.grammar.relaxed and not request.sampling.greedy
+
+
+def wants_another(answer: Answer, verdict: Verdict) -> bool:
+    """Whether another draw may do better: not where the user, or a stop, cut the answer."""
+    cut = answer.stop_reason in ("interrupted", "stop_token", "stop_sequence")
+    return verdict.valid is False and not (cut and not answer.complete)
 
 
 def not_valid(request: Request, verdict: Verdict) -> str:

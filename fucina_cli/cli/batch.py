@@ -266,7 +266,11 @@ class _Batch:
             self._waiting.popleft()
             try:
                 engine.many.submit(
-                    waiting.index, waiting.question, waiting.prepared, source_name=waiting.source
+                    waiting.index,
+                    waiting.question,
+                    waiting.prepared,
+                    who=f"line {waiting.line}: ",
+                    source_name=waiting.source,
                 )
             except FlagError as error:
                 self._fail_waiting(waiting, error)

@@ -61,6 +61,13 @@ class Records:
         """
         self._path = path
         self._file = None if path is None or path in _STDOUT else _open(path, resumed)
+        if self._file is not None and resumed and in_order:
+            directory = os.path.dirname(os.path.realpath(self._path or ""))
+            if not os.access(directory, os.W_OK):
+                self._file.close()
+                raise FlagError(
+                    FLAG, f"'{path}' can't be put in order: '{directory}' is not writable"
+                )
         self._in_order = in_order
         self._next = 0
         self._waiting: dict[int, str | None] = {}
@@ -285,16 +292,32 @@ def _line_of(record: bytes, lines: Mapping[Name, int]) -> int:
     return lines.get(Name(value["id"]), 0) if strictjson.is_id(value.get("id")) else 0
 
 
+def _prefix(name: str) -> str:
+    return f".{name[:100]}.fucina-"
+
+
 def _replace(target: str, lines: Iterable[bytes]) -> None:
-    """Put a file of `lines` in the place of `target`, once it is whole and on the disk."""
+    """Put a file of `lines` in the place of `target`, once it is whole and on the disk.
+
+    What an earlier run that was killed had made for that is taken away.
+    """
     directory, name = os.path.split(target)
-    descriptor, fresh = tempfile.mkstemp(dir=directory, prefix=f".{name[:100]}.")
+    try:
+        for left in os.listdir(directory):
+            if left.startswith(_prefix(name)):
+                os.unlink(os.path.join(directory, left))
+        descriptor, fresh = tempfile.mkstemp(dir=directory, prefix=_prefix(name))
+    except OSError as error:
+        why = f"no other file can be made in its directory: {_reason(error)}"
+        raise OSError(error.errno, why) from None
     try:
         with open(descriptor, "wb") as file:
             file.writelines(lines)
             file.flush()
             os.fsync(descriptor)
         shutil.copymode(target, fresh)
+        with contextlib.suppress(OSError, AttributeError):  # only root may give files away
+            os.chown(fresh, os.stat(target).st_uid, os.stat(target).st_gid)
         os.replace(fresh, target)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -89,7 +89,7 @@ def _answer(run: _Run, prompt: Prompt, request: Request) -> tuple[Answer, Verdic
     for left in reversed(range(asking.ATTEMPTS if again else 1)):
         answer = _decode(run, prompt, request, shown=not again and not options.json)
         verdict = asking.judge(run.compiled, answer)
-        if verdict.valid is not False or answer.stop_reason == "interrupted" or not left:
+        if not left or not asking.wants_another(answer, verdict):
             break
         if not options.quiet:
             output.note(asking.not_valid(request, verdict))

@@ -37,6 +37,7 @@ class _Pending:
     compiled: Compiled | None
     request: Request
     on_text: OnText | None
+    who: str
     attempts: int = 1
     recompiled: bool = False
 
@@ -68,18 +69,20 @@ class Many:
         prepared: Prepared | None,
         on_text: OnText | None = None,
         *,
+        who: str,
         source_name: str | None = None,
     ) -> None:
         """Begin with a question. Raises FlagError when its constraint does not compile.
 
-        `on_text` is left out where an answer may turn out to be drawn again. `source_name` is what
-        warnings call the constraint, where that is not its flag.
+        `on_text` is left out where an answer may turn out to be drawn again. `who` begins what is
+        said of this answer alone; `source_name` is what warnings call the constraint, where that is
+        not its flag.
         """
         compiled = self._compiler.compile(question.options, prepared, source_name=source_name)
         request = asking.constrained(question, self._family, self._model, compiled)
         if asking.may_draw_again(request, compiled):
             on_text = None
-        self._begin(key, _Pending(question, prepared, compiled, request, on_text))
+        self._begin(key, _Pending(question, prepared, compiled, request, on_text, who))
 
     def advance(self) -> list[Done]:
         """One forward for all; the answers that are final."""
@@ -119,13 +122,13 @@ class Many:
         again = asking.may_draw_again(pending.request, pending.compiled)
         if (
             again
-            and verdict.valid is False
+            and asking.wants_another(answer, verdict)
             and answer.failure is None
             and pending.attempts < asking.ATTEMPTS
         ):
             pending.attempts += 1
             if not pending.question.options.quiet:
-                output.note(asking.not_valid(pending.request, verdict))
+                output.note(pending.who + asking.not_valid(pending.request, verdict))
             pending.request = asking.with_next_seed(pending.request, pending.compiled)
             self._begin(key, pending)
             return None

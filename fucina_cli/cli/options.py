@@ -160,7 +160,7 @@ class Options:
                 raise FlagError("--tokens-out", f"holds the ids of one answer; {flag} has many")
         if self.streams is None or self.batch is not None:
             return
-        if mode and not self.top_only:
+        if mode and self.streams > 1:
             raise FlagError("--streams", f"speeds nothing up: {mode} writes no answer")
         if self.bench is None and not self.prompt_flag:
             raise FlagError("--streams", "needs a prompt, --batch or --bench")

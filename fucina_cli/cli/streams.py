@@ -58,7 +58,8 @@ def run(family: Family, options: Options) -> int:
         output.note(_seeds(questions))
     with session.blame_first_forward(options), session.decoding_errors(options):
         for number, each in enumerate(questions):
-            many.submit(number, each, prepared, shown.on_text(number))
+            on_text = shown.on_text(number)
+            many.submit(number, each, prepared, on_text, who=f"stream {number}: ")
         try:
             shown.take(many.advance())
             session.stop_blaming()
