@@ -330,6 +330,27 @@ def test_resumed_in_order_what_failed_or_was_missing_comes_into_its_place(
                 assert before.get(key) == after.get(key)
 
 
+def test_a_resumed_run_that_is_interrupted_moves_no_record_of_a_line_that_it_has_not_seen(
+    llama_path: Path, tmp_path: Path, cli: RunHere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [{"id": n, "prompt": "one", "gen": 1} for n in range(200)]
+    path, out = write(tmp_path / "b", asked), tmp_path / "out"
+    flags = [llama_path, "--batch", path, "--in-order", "--greedy", "--out", out]
+    assert cli(*flags).code == 0
+    whole = out.read_text().splitlines(keepends=True)
+    out.write_text("".join(whole[:3] + whole[150:]))
+
+    def advance(self: many.Many) -> list[many.Done]:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(many.Many, "advance", advance)
+        assert cli(*flags, "--resume").code == 130
+    assert out.read_text() == "".join(whole[:3] + whole[150:])
+    assert cli(*flags, "--resume").code == 0
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == list(range(200))
+
+
 def test_the_number_of_a_line_is_not_taken_for_the_id_of_another(
     llama_path: Path, tmp_path: Path, cli: RunHere
 ) -> None:

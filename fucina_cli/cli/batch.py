@@ -83,7 +83,7 @@ def run(family: Family, options: Options) -> int:
         except KeyboardInterrupt:
             batch.interrupted = True
             records.interrupt()
-        if options.resume:
+        if options.resume and not batch.interrupted:  # else not every line was seen
             records.sort(batch.lines_seen)
     batch.tell()
     return batch.exit_code()

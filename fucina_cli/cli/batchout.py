@@ -30,7 +30,7 @@ _STDOUT = ("-", "/dev/stdout")
 _NOTHING = b"\0 \t\r\n"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Name:
     """What a record calls its request: the id of its line, or the line's number where it has none.
 
