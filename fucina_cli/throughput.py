@@ -124,6 +124,7 @@ class Difference:
         tokens: of the lockstep and of the sequential arm; None where that answer had ended.
         logits: of both tokens in the lockstep arm and in the sequential one; None as above.
         noise: the largest difference between the arms' logits there, None where unknown.
+        greedy: whether the tokens were chosen greedily.
     """
 
     stream: int
@@ -131,15 +132,16 @@ class Difference:
     tokens: tuple[int | None, int | None]
     logits: tuple[tuple[float, float], tuple[float, float]] | None
     noise: float | None
+    greedy: bool
 
     @property
     def within_noise(self) -> bool | None:
-        """Whether the tokens are closer to each other than the arms are; None where unknown.
+        """Whether a greedy choice's tokens are closer to each other than the arms are.
 
-        It explains a greedy choice. A draw falls between probabilities of whole sets of tokens,
+        None where unknown, and for a draw: it falls between probabilities of whole sets of tokens,
         which noise moves whatever the distance of these two.
         """
-        if self.logits is None or self.noise is None:
+        if self.logits is None or self.noise is None or not self.greedy:
             return None
         gap = min(abs(a - b) for a, b in self.logits)
         return gap <= 2 * self.noise
@@ -179,14 +181,15 @@ def explain(
         seen.append(tap.taken[0] if tap.taken else None)
         tokens.append(answer.tokens[position] if position < len(answer.tokens) else None)
     pair = (tokens[0], tokens[1])
+    greedy = make(stream).sampling.greedy
     lockstep, sequential = seen
     if lockstep is None or sequential is None:
-        return Difference(stream, position, pair, None, None)
+        return Difference(stream, position, pair, None, None, greedy)
     noise = float(np.max(np.abs(lockstep - sequential)))
     if pair[0] is None or pair[1] is None:
-        return Difference(stream, position, pair, None, noise)
+        return Difference(stream, position, pair, None, noise, greedy)
     logits = tuple((float(row[pair[0]]), float(row[pair[1]])) for row in (lockstep, sequential))
-    return Difference(stream, position, pair, (logits[0], logits[1]), noise)
+    return Difference(stream, position, pair, (logits[0], logits[1]), noise, greedy)
 
 
 class _Tap(LogitBias):

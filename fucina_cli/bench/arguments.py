@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import NoReturn
 
-from fucina_cli.cli import exits, output
+from fucina_cli.cli.parser import Parser
 from fucina_cli.conversation import Answer
 from fucina_cli.llama import header
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
 
 
-class _OneLine(argparse.ArgumentParser):
-    """Tells a bad argument in one line, as the commands do."""
-
-    def error(self, message: str) -> NoReturn:
-        output.error(f"{message}; see --help")
-        raise SystemExit(exits.BAD_INPUT)
-
-
 def parser(description: str | None, rounds: int = 7) -> argparse.ArgumentParser:
     """Takes a model's path and `--rounds`, `rounds` unless given."""
-    made = _OneLine(description=description, formatter_class=argparse.RawTextHelpFormatter)
+    made = Parser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     made.add_argument("model", type=model_file, help="path of a .gguf file")
     made.add_argument("--rounds", type=positive, default=rounds, help=f"({rounds})")
     return made

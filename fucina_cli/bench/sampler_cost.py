@@ -14,7 +14,6 @@ cache. ``plain numpy`` is the obvious implementation, for comparison: unpack all
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import statistics
@@ -28,6 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fucina_cli.cli import program
+from fucina_cli.cli.parser import Parser
 from fucina_cli.sampling import Sampler, SamplingConfig, apply_mask_words, pack_mask, uniform
 
 Row = NDArray[np.float32]
@@ -189,7 +189,7 @@ def measure(n_vocab: int, rounds: int) -> list[_Case]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print a table, or one JSON object with ``--json``."""
-    parser = argparse.ArgumentParser(prog="python -m fucina_cli.bench.sampler_cost")
+    parser = Parser(prog="python -m fucina_cli.bench.sampler_cost")
     parser.add_argument("--vocab", type=int, default=151_936, metavar="N", help="row length")
     parser.add_argument("--rounds", type=int, default=300, metavar="N", help="times per case")
     parser.add_argument("--json", action="store_true", help="print JSON")

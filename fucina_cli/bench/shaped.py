@@ -21,6 +21,7 @@ import numpy as np
 
 from fucina_cli.bench import arguments
 from fucina_cli.cli import program
+from fucina_cli.cli.parser import Parser
 
 _Q8_0 = gguf.GGMLQuantizationType.Q8_0
 _SEED = 0
@@ -162,9 +163,7 @@ def _made_up(tokens: list[str], count: int) -> list[str]:
 
 def main() -> None:
     """Write a model."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = Parser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("shape", choices=SHAPES)
     parser.add_argument("model", type=arguments.model_file, help="whose tokens it gets")
     parser.add_argument("--out", type=Path, required=True, help="the GGUF to write")

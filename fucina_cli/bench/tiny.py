@@ -23,6 +23,7 @@ from rich.table import Table
 
 from fucina_cli.bench.arguments import model_file, whole
 from fucina_cli.cli import program
+from fucina_cli.cli.parser import Parser
 from fucina_cli.constraint import grammar, source, validation
 from fucina_cli.constraint.grammar import Grammar
 from fucina_cli.conversation import Answer, Request, generate
@@ -132,9 +133,7 @@ def _is_object(answer: Answer) -> bool:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = Parser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("family", nargs="?", choices=FAMILIES)
     parser.add_argument(
         "--model", type=model_file, help="another GGUF, in place of the built-in one"

@@ -315,9 +315,7 @@ class _Bench:
             "texts": [self._text(token) for token in difference.tokens],
             "logits": difference.logits and [list(pair) for pair in difference.logits],
             "noise": difference.noise,
-            "within_noise": difference.within_noise
-            if self._question.request.sampling.greedy
-            else None,
+            "within_noise": difference.within_noise,
         }
 
     def _described(self, difference: Difference) -> str:
@@ -332,7 +330,7 @@ class _Bench:
             return text
         (a, b), (c, d) = difference.logits
         text += f"; their logits are {a:.4f} and {b:.4f} in lockstep, {c:.4f} and {d:.4f} alone"
-        if not self._question.request.sampling.greedy:
+        if not difference.greedy:
             return (
                 f"{text}; the arms' logits differ there by up to {difference.noise:.3g}, and any "
                 "difference can make a draw fall on another token (--greedy tells more)"

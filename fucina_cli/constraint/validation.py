@@ -44,45 +44,44 @@ def check_schema(schema: Any) -> None:
             raise GrammarError("the schema is nested too deeply to be checked") from None
 
 
-def validate(source: Source, text: str) -> Verdict:
-    """Judge a finished answer.
+class Judge:
+    """Judges finished answers of one constraint.
 
     A Lark grammar has no second implementation to ask: its verdict is None. So is that of a
     pattern which Python's `re` does not understand, or reads otherwise ([[:alpha:]], [a&&b]).
-    """
-    try:
-        with time_limit(_SECONDS):
-            if source.kind == "json_schema":
-                return _validate_json(source.schema, text)
-            if source.kind == "choice":
-                ok = text in source.choices
-                return Verdict(ok, () if ok else ("not one of the choices",))
-            if source.kind == "regex":
-                return _validate_regex(source.text, text)
-    except TimeLimit:
-        return Verdict(None, (_TOO_SLOW,))
-    return Verdict(None)
-
-
-class Judge:
-    """Judges the answers of one constraint.
-
     A validator that once took too long is not asked again: it would hold up whoever decodes beside.
     """
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._too_slow: Verdict | None = None
+        self._too_slow = False
 
     def judge(self, text: str) -> Verdict:
-        """As `validate`."""
-        if self._too_slow is not None:
-            return self._too_slow
-        verdict = validate(self._source, text)
-        if verdict.errors == (_TOO_SLOW,):
-            why = f"not checked: {_TOO_SLOW} on an earlier answer"
-            self._too_slow = Verdict(None, (why,))
-        return verdict
+        """The verdict on an answer."""
+        if self._too_slow:
+            return Verdict(None, (f"not checked: {_TOO_SLOW} on an earlier answer",))
+        try:
+            with time_limit(_SECONDS):
+                return _validate(self._source, text)
+        except TimeLimit:
+            self._too_slow = True
+            return Verdict(None, (_TOO_SLOW,))
+
+
+def validate(source: Source, text: str) -> Verdict:
+    """Judge a single answer; see Judge."""
+    return Judge(source).judge(text)
+
+
+def _validate(source: Source, text: str) -> Verdict:
+    if source.kind == "json_schema":
+        return _validate_json(source.schema, text)
+    if source.kind == "choice":
+        ok = text in source.choices
+        return Verdict(ok, () if ok else ("not one of the choices",))
+    if source.kind == "regex":
+        return _validate_regex(source.text, text)
+    return Verdict(None)
 
 
 def _validate_json(schema: Any, text: str) -> Verdict:

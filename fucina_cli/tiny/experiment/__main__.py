@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from fucina_cli.cli import exits, output, program
+from fucina_cli.cli.parser import Parser
 from fucina_cli.constraint.source import GrammarError
 from fucina_cli.decoding.step import STREAM_FAILURES
 from fucina_cli.llama.errors import ContextFull, ModelError
@@ -75,13 +76,6 @@ def run(lab: Lab, tickets: Sequence[Ticket], seed: int) -> Report:
     )
 
 
-class _Parser(argparse.ArgumentParser):
-    """Errors in one line, without the usage."""
-
-    def error(self, message: str) -> NoReturn:
-        _fail(message)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run and print. Exits with 2 and one line on stderr for bad input."""
     options = _parser().parse_args(arguments)
@@ -102,8 +96,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     show(report, output.console())
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="python -m fucina_cli.tiny.experiment",
         description=__doc__,
         formatter_class=argparse.RawTextHelpFormatter,

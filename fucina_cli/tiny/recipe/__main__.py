@@ -19,6 +19,7 @@ except ImportError as error:
     sys.exit(f"error: {error.name} is missing; the recipe needs: pip install 'fucina-cli[train]'")
 
 from fucina_cli.cli import program
+from fucina_cli.cli.parser import Parser
 from fucina_cli.tiny.corpus.mixture import documents
 from fucina_cli.tiny.recipe.batches import batches, written
 from fucina_cli.tiny.recipe.export import export
@@ -63,7 +64,7 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m fucina_cli.tiny.recipe", description="Train a built-in tiny model anew."
     )
     parser.add_argument("family", choices=sorted(FORMATS))
