@@ -19,7 +19,7 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 # Started by nohup or in the background of a script, the tests and the processes they start would
 # ignore the signals that some of them are about.
-for _name in ("SIGINT", "SIGHUP"):
+for _name in ("SIGINT", "SIGQUIT", "SIGHUP", "SIGTERM"):
     _signal = getattr(signal, _name, None)
     if _signal is not None and signal.getsignal(_signal) == signal.SIG_IGN:
         signal.signal(_signal, signal.default_int_handler if _name == "SIGINT" else signal.SIG_DFL)
