@@ -40,6 +40,18 @@ def test_the_budget_grows_with_the_match_and_never_passes_the_limit() -> None:
     assert lengths == [4, 6, 10, 12]
 
 
+def test_matches_in_the_prompt_in_the_reply_and_in_references_are_of_different_kinds() -> None:
+    source = Cascade({"doc": Reference([7, 8, 9, 70])})
+    prompt, kinds = [1, 2, 3, 4, 5], []
+    source.suggest(prompt, 1)
+    for reply in ([1, 2], [1, 2, 6, 8], [1, 2, 6, 8, 7, 1, 2, 6], [1, 2, 6, 8, 7, 1, 2, 6, 8, 9]):
+        source.suggest([*prompt, *reply], 1)
+        kinds.append(source.outlook.kind)
+    assert kinds == ["prompt 2+", "recycling", "reply 2+", "reference 2+"]
+    source.suggest([3, 1, 2, 5, 1, 2], 1)  # another conversation, all of it prompt
+    assert source.outlook.kind == "prompt 2+"
+
+
 def test_without_a_match_of_two_tokens_bigrams_draft() -> None:
     source = Cascade()
     draft = source.suggest([5, 6, 7, 9, 5], 8)

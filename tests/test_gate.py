@@ -17,8 +17,8 @@ from fucina_cli.drafting.cost import CostModel
 from fucina_cli.drafting.gate import Gate, GateSettings
 from fucina_cli.drafting.source import CERTAIN, Outlook
 
-WEAK = Outlook("history 2+", 0.3, 0.7)
-STRONG = Outlook("history 16+", 0.9, 0.95)
+WEAK = Outlook("reply 2+", 0.3, 0.7)
+STRONG = Outlook("reply 16+", 0.9, 0.95)
 #: Costs of a verification in plain steps, all rows with logits: a 0.6B and a 270M model.
 QWEN = ((1, 1.0), (2, 2.17), (3, 2.45), (4, 2.65), (8, 3.8), (17, 6.4))
 GEMMA = ((1, 1.0), (2, 1.8), (4, 2.3), (8, 3.3), (17, 5.3))
@@ -169,7 +169,7 @@ def test_between_the_two_thresholds_a_kind_stays_as_it_is() -> None:
         speedup = gate.state()["kinds"][outlook.kind]["speedup"]
         assert 1.2 < speedup < 3.0
     assert from_above.state()["kinds"]["k"]["on"] is True
-    assert from_below.state()["kinds"]["history 2+"]["on"] is False
+    assert from_below.state()["kinds"]["reply 2+"]["on"] is False
 
 
 def test_probes_of_a_failing_kind_come_ever_more_rarely_and_small() -> None:
@@ -381,7 +381,7 @@ def test_the_state_is_plain_json() -> None:
     state = json.loads(json.dumps(machine.gate.state()))
     assert state == machine.gate.state()
     assert state["steps"] == 50
-    assert state["kinds"]["history 16+"]["on"] is True
+    assert state["kinds"]["reply 16+"]["on"] is True
 
 
 def _any_machine(

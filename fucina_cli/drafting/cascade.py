@@ -17,18 +17,26 @@ _SEAM = 8  # tokens compared to see whether a context goes on where the last one
 _REFUSALS = 16
 #: By the match's length, from the longest: probabilities of the first token and of each next one.
 #: Near what SmolLM2 135M gave over stories, lists, copied text and extracted JSON, greedy.
+#: Whoever counts how drafts hold counts matches in the prompt and in the reply apart: a model that
+#: quotes well may repeat itself badly, and the other way round.
 _TRUST = ((16, 0.9, 0.95), (8, 0.8, 0.92), (4, 0.75, 0.85), (_SHORTEST_MATCH, 0.4, 0.75))
 _RECYCLED = Outlook("recycling", 0.3, 0.4)
 
 
 class _Matcher:
-    """A source that matches: its automaton or cursor, its window, its outlooks."""
+    """A source that matches: its automaton or cursor, and its window."""
 
     match: SuffixAutomaton | Cursor
 
-    def __init__(self, name: str, kind: str) -> None:
+    def __init__(self, name: str) -> None:
         self.name, self.window = name, Window()
-        self.outlooks = [(n, Outlook(f"{kind} {n}+", first, then)) for n, first, then in _TRUST]
+
+
+def _outlooks(place: str) -> list[tuple[int, Outlook]]:
+    return [(n, Outlook(f"{place} {n}+", first, then)) for n, first, then in _TRUST]
+
+
+_PROMPT, _REPLY, _REFERENCE = map(_outlooks, ("prompt", "reply", "reference"))
 
 
 class Cascade:
@@ -51,8 +59,8 @@ class Cascade:
         if taken:
             raise ValueError(f"a reference can't be called {min(taken)!r}")
         self._matchers = [
-            _Matcher("history", "history"),
-            *(_Matcher(name, "reference") for name in self._references),
+            _Matcher("history"),
+            *(_Matcher(name) for name in self._references),
         ]
         self._restart()
         self._recycling, self._recycled = RecyclingMatrix(), Window()
@@ -80,7 +88,7 @@ class Cascade:
         if best is not None:
             draft = best.match.draft(min(limit, _TOKENS_PER_MATCHED * longest))
             self._pending_window = best.window
-            self.outlook = next(o for n, o in best.outlooks if longest >= n)
+            self.outlook = next(o for n, o in self._place(best.match) if longest >= n)
         elif not self._recycled.muted(self._step):
             draft = self._recycling.draft(limit)
             self._pending_window, self.outlook = self._recycled, _RECYCLED
@@ -114,6 +122,12 @@ class Cascade:
         """Learn what rows of logits rate best after their tokens."""
         self._recycling.observe_topk(rows)
 
+    def _place(self, match: SuffixAutomaton | Cursor) -> list[tuple[int, Outlook]]:
+        """Outlooks of the text that a match lies in."""
+        if match is not self._history:
+            return _REFERENCE
+        return _PROMPT if match.match_end < self._prompt else _REPLY
+
     def _follow(self, context: Sequence[int]) -> None:
         """Bring automaton, cursors and matrix to the end of `context`."""
         text = self._history.text
@@ -123,12 +137,15 @@ class Cascade:
             self._restart()
             seen = 0
         new = context[seen:]
+        if not seen:
+            self._prompt = len(new)
         for matcher in self._matchers:
             matcher.match.extend(new)
         self._recycling.extend(new)
 
     def _restart(self) -> None:
         self._history = SuffixAutomaton()
+        self._prompt = 0  # tokens that came before the first suggestion
         matches: list[SuffixAutomaton | Cursor] = [
             self._history,
             *(r.cursor() for r in self._references.values()),
