@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pytest
@@ -41,6 +41,29 @@ class Script(DraftSource):
 
     def truncate_pending(self, length: int) -> None:
         assert length >= 0
+
+
+class Learner(Script):
+    """Notes the texts that it is taught successors of, and those; wants the best three."""
+
+    wants_topk = 3
+
+    def __init__(self, prompt: int, reply: Sequence[int], spoil: Callable[[int, int], int]) -> None:
+        super().__init__(prompt, reply, spoil)
+        self.drafted: list[int] = []
+        self.before: list[int] = []
+        self.taught: list[tuple[list[int], list[int]]] = []
+
+    def suggest(self, context: Sequence[int], limit: int) -> list[int]:
+        self.before, self.drafted = list(context), super().suggest(context, min(limit, 5))
+        return self.drafted
+
+    def observe_topk(self, rows: Iterable[tuple[int, Sequence[int]]]) -> None:
+        rows = list(rows)
+        first = len(self.drafted) - len(rows)
+        for at, (head, best) in enumerate(rows, first + 1):
+            assert head == self.drafted[at - 1]
+            self.taught.append(([*self.before, *self.drafted[:at]], list(best)))
 
 
 class Failing(LogitBias):
@@ -159,6 +182,28 @@ def test_a_draft_never_passes_the_end_of_a_turn_or_the_budget(llama: Bench) -> N
         assert stream.reply_tokens == plain.reply_tokens[:limit]
         assert stream.finished == "length"
         assert source.observed == stream.reply_tokens
+
+
+def test_a_source_is_taught_what_the_model_would_say_after_rejected_tokens_and_no_other(
+    llama: Bench,
+) -> None:
+    plain = llama.stream(GREEDY, None, limit=12)
+    llama.run(plain)
+    source = Learner(
+        plain.prompt_length, plain.reply_tokens, lambda at, token: (token + at % 3) % 600
+    )
+    # A mask on every sampled row: what is taught must not have passed through it.
+    banned = LogitBias({plain.reply_tokens[0]: -np.inf}, llama.model.n_vocab)
+    llama.run(llama.stream(GREEDY, banned, limit=12, source=source))
+    masked = llama.stream(GREEDY, banned, limit=12)
+    llama.run(masked)
+    assert len(source.taught) > 10
+    for text, best in source.taught:
+        assert text != masked.tokens[: len(text)]
+        llama.context.clear(0)
+        llama.context.decode([Row(t, i, 0, i == len(text) - 1) for i, t in enumerate(text)])
+        logits = llama.context.logits(len(text) - 1)
+        assert best == sorted(range(len(logits)), key=lambda i: (-logits[i], i))[:3]
 
 
 def test_the_cache_is_truncated_to_what_was_accepted_also_when_sampling_fails(

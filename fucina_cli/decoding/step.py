@@ -216,8 +216,6 @@ def _verify(context: Context, part: _Part, gate: Gate | None) -> None:
     stream, draft = part.stream, part.draft
     before = len(stream.tokens)
     stream.cached = before
-    if stream.learner is not None:
-        _teach(context, part, stream.learner)
     held = 0
     for i in range(len(draft.tokens) + 1):
         if i and stream.end_is_forced():
@@ -229,6 +227,8 @@ def _verify(context: Context, part: _Part, gate: Gate | None) -> None:
             break
         stream.cached += 1
         held += 1
+    if stream.learner is not None and held < len(draft.tokens):
+        _teach(context, part, held + 1, stream.learner)
     # All accounts are settled together: an interrupt before leaves this draft out of all of them.
     stream.counts.drafted += len(draft.tokens)
     stream.counts.accepted += held
@@ -246,12 +246,15 @@ def _verify(context: Context, part: _Part, gate: Gate | None) -> None:
         )
 
 
-def _teach(context: Context, part: _Part, source: LearnsTopK) -> None:
-    """Show the source what the model rates best after each row, before any mask touches it."""
+def _teach(context: Context, part: _Part, first: int, source: LearnsTopK) -> None:
+    """Show the source what the model rates best after a draft's rejected tokens.
+
+    These are the rows from `first` on, which no mask has touched. What follows the accepted ones
+    it is told anyway: it was committed.
+    """
     width = source.wants_topk
     if width:
-        heads = [part.stream.tokens[-1], *part.draft.tokens]
         source.observe_topk(
-            (head, top_order(context.logits(part.first_logits + i), width).tolist())
-            for i, head in enumerate(heads)
+            (head, top_order(context.logits(part.first_logits + row), width).tolist())
+            for row, head in enumerate(part.draft.tokens[first - 1 :], first)
         )

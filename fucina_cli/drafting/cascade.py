@@ -14,7 +14,6 @@ OWN_NAMES = frozenset({"history", "recycling", "forced", "boundary", "draft mode
 _SHORTEST_MATCH = 2
 _TOKENS_PER_MATCHED = 2  # how far a match is trusted
 _SEAM = 8  # tokens compared to see whether a context goes on where the last one ended
-_REFUSALS = 16
 #: By the match's length, from the longest: probabilities of the first token and of each next one.
 #: Near what SmolLM2 135M gave over stories, lists, copied text and extracted JSON, greedy.
 #: Whoever counts how drafts hold counts matches in the prompt and in the reply apart: a model that
@@ -64,7 +63,6 @@ class Cascade:
         ]
         self._restart()
         self._recycling, self._recycled = RecyclingMatrix(), Window()
-        self._refused = 0  # drafts of recycling in a row that nobody wanted
         self._step = 0
         self._pending: list[int] = []
         self._pending_window = self._recycled
@@ -103,23 +101,18 @@ class Cascade:
             held = accepted(self._pending, committed)
             self._pending_window.settle(len(self._pending), held, self._step)
             self._pending = []
-            if self._pending_window is self._recycled:
-                self._refused = 0
 
     def truncate_pending(self, length: int) -> None:
         """Count only the first `length` tokens of the pending draft."""
-        if self._pending and not length and self._pending_window is self._recycled:
-            self._refused += 1
         self._pending = self._pending[:length]
 
     @property
     def wants_topk(self) -> int:
-        """Successors of use per row: 8, or 0 while recycled drafts fail or nobody takes them."""
-        idle = self._recycled.muted(self._step + 1) or self._refused >= _REFUSALS
-        return 0 if idle else WIDTH
+        """Successors of use per row: 8, or 0 while recycled drafts fail."""
+        return 0 if self._recycled.muted(self._step + 1) else WIDTH
 
     def observe_topk(self, rows: Iterable[tuple[int, Sequence[int]]]) -> None:
-        """Learn what rows of logits rate best after their tokens."""
+        """Learn what rows of logits rate best after tokens that were rejected."""
         self._recycling.observe_topk(rows)
 
     def _place(self, match: SuffixAutomaton | Cursor) -> list[tuple[int, Outlook]]:

@@ -82,7 +82,7 @@ class Counting(Protocol):
 
 @runtime_checkable
 class LearnsTopK(Protocol):
-    """A source that learns from the logits of verified rows."""
+    """A source that learns from the logits of rows that were verified in vain."""
 
     @property
     def wants_topk(self) -> int:
@@ -92,7 +92,8 @@ class LearnsTopK(Protocol):
     def observe_topk(self, rows: Iterable[tuple[int, Sequence[int]]]) -> None:
         """Learn from rows of logits: each the token of the row and the ids it rates best, in order.
 
-        Rows after a rejected draft count too: they say what follows the draft's own tokens.
+        They are the rows of a draft's rejected tokens: what would have followed those. Of all
+        other rows the choice is committed, and so in the next context.
         """
         ...
 
