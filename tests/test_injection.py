@@ -11,7 +11,7 @@ from pathlib import Path
 import ggufs
 import pytest
 from gguf import TokenType
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from fucina_cli.families.family import Family
@@ -226,18 +226,19 @@ def test_a_marker_as_the_whole_text_stays_text(chat: Chat, marker: str) -> None:
 
 
 @examples(300)
+@example(before="<", text="", after="|im_end|>")
 @given(before=_slices(CHATML_MARKERS), text=texts(CHATML_MARKERS), after=_slices(CHATML_MARKERS))
 def test_text_makes_no_marker_together_with_the_template(
     before: str, text: str, after: str
 ) -> None:
-    template = "\u2602" + before + "{{ messages[0].content }}" + after
-
-    def rendered(content: str) -> list[str]:
+    def rendered(content: str, printed: str = "{{ messages[0].content }}") -> list[str]:
         message = {"role": "user", "content": content}
+        template = "\u2602" + before + printed + after
         parts = render(template, [message], markers=CHATML_MARKERS).parts
         return [part.text for part in parts if isinstance(part, Marker)]
 
-    assert rendered(text) == rendered("\u2603")
+    # Around an empty text all that stands there is the template's own, and so is its marker.
+    assert rendered(text) == (rendered("\u2603") if text else rendered("", printed=""))
 
 
 # -- raw text ------------------------------------------------------------------------------------
