@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from types import FrameType
 
 _RING_AGAIN = 0.5  # seconds
 _GRACE = 2.5  # seconds
+_own_process = False
 _interrupt_came = False
 
 
@@ -20,23 +23,57 @@ class TimeLimit(BaseException):
     """
 
 
-@contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
+def own_process() -> None:
+    """Allow signal handlers: the process belongs to a command of this package.
+
+    A library must leave the signals of its process alone.
+    """
+    global _own_process
+    _own_process = True
+
+
+def _takes_signals() -> bool:
+    return _own_process and threading.current_thread() is threading.main_thread()
+
+
+def time_limit(seconds: float) -> AbstractContextManager[None]:
     """Raise TimeLimit inside the block after `seconds` of wall time.
 
-    A single call into C code that does not return can't be interrupted: the process ends with
-    SIGPROF once it spent 2.5 s of processor time more than that.
-
-    Works where an alarm signal can be taken (the main thread of a Unix process); elsewhere the
-    block runs without a limit.
+    In the main thread of a command by an alarm signal, which also breaks into regular expressions;
+    a call into C code that does not return even so ends the process with SIGPROF once it spent
+    2.5 s of processor time more than that. Elsewhere by an exception that another thread sets,
+    which shows between two instructions of Python.
     """
-    if (
-        not hasattr(signal, "setitimer")
-        or threading.current_thread() is not threading.main_thread()
-    ):
-        yield
-        return
+    if hasattr(signal, "setitimer") and _takes_signals():
+        return _alarm(seconds)
+    return _timer(seconds)
 
+
+@contextlib.contextmanager
+def _timer(seconds: float) -> Iterator[None]:
+    thread = ctypes.c_ulong(threading.get_ident())
+    raise_in_thread = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    lock, over = threading.Lock(), False
+
+    def ring() -> None:
+        with lock:
+            if not over:
+                raise_in_thread(thread, ctypes.py_object(TimeLimit))
+
+    timer = threading.Timer(seconds, ring)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        with lock:
+            over = True
+        timer.cancel()
+        raise_in_thread(thread, None)  # what was set and has not shown yet
+
+
+@contextlib.contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
     def ring(_signal: int, _frame: FrameType | None) -> None:
         raise TimeLimit
 
@@ -69,7 +106,7 @@ def interrupts_held() -> Iterator[None]:
     global _interrupt_came
     handler = signal.getsignal(signal.SIGINT)
     if (
-        threading.current_thread() is not threading.main_thread()
+        not _takes_signals()
         or not callable(handler)  # ignored, or not Python's to take
         or handler is _note_interrupt
     ):

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fucina_cli.conversation import Answer, Conversations, Request, generate
 from fucina_cli.drafting.speculation import Speculation
+from fucina_cli.engine import Engine
 from fucina_cli.llama.context import Context
-from fucina_cli.prompts import Prompt
+from fucina_cli.request import Answer, Request
 from fucina_cli.sampling.processor import LogitBias
 
-#: A request whose constraint, if it has one, is at its start.
+#: A fresh request of a stream, by its number.
 Make = Callable[[int], Request]
 
 
@@ -52,9 +52,7 @@ class Pass:
         ]
 
 
-def one_by_one(
-    context: Context, prompt: Prompt, make: Make, n: int, speculation: Speculation | None = None
-) -> Pass:
+def one_by_one(context: Context, make: Make, n: int, speculation: Speculation | None = None) -> Pass:
     """`n` answers, each alone and with its own prefill. Raises what makes one fail."""
     answers: list[Answer] = []
     forwards = rows = 0
@@ -65,12 +63,10 @@ def one_by_one(
         rows -= context.total_rows
 
     for number in range(n):
-        answers.append(
-            generate(context, prompt, make(number), speculation=speculation, on_first_forward=count)
-        )
+        alone = Engine(context, speculation=speculation)  # with an empty cache
+        answers.append(_complete(alone.decode(make(number), on_first_forward=count)))
         forwards += context.total_forwards
         rows += context.total_rows
-        _complete(answers[-1])
     return Pass(
         answers,
         prefill_s=sum(answer.prefill_s for answer in answers),
@@ -81,24 +77,24 @@ def one_by_one(
 
 
 def side_by_side(
-    context: Context, prompt: Prompt, make: Make, n: int, speculation: Speculation | None = None
+    context: Context, make: Make, n: int, speculation: Speculation | None = None
 ) -> Pass:
     """`n` answers in common forwards; the prompt is computed once. Raises what makes one fail."""
-    together = Conversations(context, speculation=speculation)
-    answers: dict[object, Answer] = {}
+    together = Engine(context, speculation=speculation)
     begin = time.perf_counter()
     for number in range(n):
-        together.submit(number, prompt, make(number))
-    done = together.advance()
+        request = make(number)
+        request.index = number
+        together.submit(request)
+    answers = together.advance()
     prefilled = time.perf_counter()
     forwards, rows = context.total_forwards, context.total_rows
-    answers.update(done)
     while together.running:
-        answers.update(together.advance())
+        answers += together.advance()
     end = time.perf_counter()
-    ordered = [_complete(answers[number]) for number in range(n)]
+    answers.sort(key=lambda answer: answer.index)
     return Pass(
-        ordered,
+        [_complete(answer) for answer in answers],
         prefill_s=prefilled - begin,
         decode_s=end - prefilled,
         forwards=context.total_forwards - forwards,
@@ -158,30 +154,27 @@ def first_difference(lockstep: Pass, sequential: Pass) -> tuple[int, int] | None
 
 
 def explain(
-    at: tuple[int, int],
-    contexts: tuple[Context, Context],
-    prompt: Prompt,
-    make: Make,
-    n: int,
+    at: tuple[int, int], contexts: tuple[Context, Context], make: Make, n: int
 ) -> Difference:
     """Decode both arms once more, without drafts, and look at the logits of that place."""
     stream, position = at
+    first = make(stream)
     seen: list[NDArray[np.float32] | None] = []
     tokens: list[int | None] = []
     for context, run in zip(contexts, (side_by_side, one_by_one), strict=True):
-        tap = _Tap(len(prompt.tokens) + position, context.model.n_vocab)
+        tap = _Tap(len(first.prompt.tokens) + position, context.model.n_vocab)
 
         def tapped(number: int, tap: _Tap = tap) -> Request:
             request = make(number)
-            if number != stream:
-                return request
-            return replace(request, processors=(tap, *request.processors))
+            if number == stream:
+                request.processors = (tap, *request.processors)
+            return request
 
-        answer = run(context, prompt, tapped, n).answers[stream]
+        answer = run(context, tapped, n).answers[stream]
         seen.append(tap.taken[0] if tap.taken else None)
         tokens.append(answer.tokens[position] if position < len(answer.tokens) else None)
     pair = (tokens[0], tokens[1])
-    greedy = make(stream).sampling.greedy
+    greedy = first.sampling.greedy
     lockstep, sequential = seen
     if lockstep is None or sequential is None:
         return Difference(stream, position, pair, None, None, greedy)

@@ -1,1 +1,1 @@
-"""Flags, modes, printing, exit codes. No decoding logic."""
+"""The command with its flags, the modes, and the process that they run in."""

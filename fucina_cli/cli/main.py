@@ -10,14 +10,16 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from fucina_cli.cli import exits, output, program
-from fucina_cli.cli.exits import FlagError
-from fucina_cli.cli.supervisor import BOARD, supervise
+from fucina_cli import limits
+from fucina_cli.cli.process import exits, output, program
+from fucina_cli.cli.process.exits import FlagError
+from fucina_cli.cli.process.supervisor import BOARD, supervise
+from fucina_cli.errors import InputError
 from fucina_cli.families.family import Family
 from fucina_cli.llama.errors import ModelError
 
 if TYPE_CHECKING:
-    from fucina_cli.cli.options import Options
+    from fucina_cli.cli.commandline import CommandLine
 
 #: The parser's words for a bad number, and the words of this tool.
 _NUMBERS = (
@@ -36,6 +38,7 @@ def run(family: Family, argv: Sequence[str] | None = None) -> NoReturn:
 
 def execute(family: Family, arguments: list[str]) -> int:
     """Run the command line in this process; the exit code."""
+    limits.own_process()
     try:
         return program.guarded(lambda: _parse_and_run(family, arguments))
     except FlagError as error:
@@ -68,17 +71,16 @@ def _parse_and_run(family: Family, arguments: list[str]) -> int:
     _settle_output()
     import typer.main
 
-    from fucina_cli.cli.app import build
-    from fucina_cli.cli.modes import run_mode
+    from fucina_cli.cli.command import build
 
-    chosen: list[Options] = []
+    parsed: list[CommandLine] = []
 
-    def choose(_family: Family, options: Options) -> int:
+    def keep(line: CommandLine) -> int:
         # Not run from in here: Typer has ideas of its own about broken pipes and interrupts.
-        chosen.append(options)
+        parsed.append(line)
         return exits.OK
 
-    command = typer.main.get_command(build(family, choose))
+    command = typer.main.get_command(build(family, keep))
     try:
         code = command.main(arguments, prog_name=family.command, standalone_mode=False)
     except Exception as error:
@@ -88,14 +90,26 @@ def _parse_and_run(family: Family, arguments: list[str]) -> int:
             raise
         output.error(f"{_usage(error)}; see {family.command} --help")
         return exits.BAD_INPUT
-    if chosen:
-        model = f"'{chosen[0].model}'"
-        BOARD.suspect(model)
-        try:
-            return run_mode(family, chosen[0])
-        except ModelError as error:  # what a file hides may come to light at any later look
-            raise FlagError(model, str(error)) from None
+    if parsed:
+        return _run(parsed[0])
     return code if isinstance(code, int) else exits.OK  # --help, --version
+
+
+def _run(line: CommandLine) -> int:
+    """Check what goes together, run the mode that is asked for; the exit code.
+
+    What a mode needs is imported by it: `--help` does without any native library.
+    """
+    from fucina_cli.cli.commandline import choose
+
+    model = f"'{line.model}'"
+    BOARD.suspect(model)
+    try:
+        return choose(line).run(line)
+    except InputError as error:
+        raise FlagError(line.names(error.part), error.reason(line.names)) from None
+    except ModelError as error:  # what a file hides may come to light at any later look
+        raise FlagError(model, str(error)) from None
 
 
 def _usage(error: Exception) -> str:

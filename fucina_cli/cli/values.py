@@ -1,13 +1,15 @@
-"""Values of flags: text with `@FILE` and `-`, numbers within their ranges, token lists."""
+"""Values of flags: text with `@FILE` and `-`, token lists, biases."""
 
 from __future__ import annotations
 
-import math
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fucina_cli.cli.exits import FlagError
+from fucina_cli.cli.process.exits import FlagError
+from fucina_cli.errors import InputError
+from fucina_cli.job import check_bias
+from fucina_cli.text import reason
 
 _MAX_FILE_BYTES = 64 << 20
 
@@ -45,16 +47,20 @@ class TextReader:
         """The exact text of the file named `value`, or of standard input for `-`."""
         return self._stdin(flag) if value == "-" else read_text(flag, Path(value))
 
-    def _stdin(self, flag: str) -> str:
+    def claim_stdin(self, flag: str) -> None:
+        """Keep standard input for `flag`. Raises FlagError when another flag has read it."""
         if self.stdin_flag is not None:
             raise FlagError(flag, f"standard input was already read for {self.stdin_flag}")
         self.stdin_flag = flag
+
+    def _stdin(self, flag: str) -> str:
+        self.claim_stdin(flag)
         if sys.stdin is None:
             raise FlagError(flag, "there is no standard input")
         try:
             data = sys.stdin.buffer.read(_MAX_FILE_BYTES + 1)
         except OSError as error:
-            raise FlagError(flag, f"standard input can't be read: {error.strerror}") from None
+            raise FlagError(flag, f"standard input can't be read: {reason(error)}") from None
         return _decode(flag, data, "standard input")
 
 
@@ -64,8 +70,7 @@ def read_text(flag: str, path: Path) -> str:
         with open(path, "rb") as file:
             data = file.read(_MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FlagError(flag, f"can't read '{path}': {reason}") from None
+        raise FlagError(flag, f"can't read '{path}': {reason(error)}") from None
     return _decode(flag, data, f"'{path}'")
 
 
@@ -84,109 +89,42 @@ def _without_newline(text: str) -> str:
     return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
 
 
-@dataclass(frozen=True)
-class Range:
-    """Accepted numbers, both ends included."""
-
-    low: float
-    high: float
-
-    def check(self, flag: str, value: float | None) -> None:
-        """Raise FlagError when `value` is given and outside (NaN is outside of everything)."""
-        if value is None or self.low <= value <= self.high:
-            return
-        ends = f"{_plain(self.low)} to {_plain(self.high)}"
-        raise FlagError(flag, f"{_plain(value)} is out of range; give {ends}")
-
-
-def _plain(value: float) -> str:
-    """A number as people write it, and short."""
-    if isinstance(value, int):
-        return str(value) if abs(value) < 10**20 else "a number that long"
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:g}"
-
-
-#: Ranges of all numeric flags.
-RANGES = {
-    "--gen": Range(0, 10_000_000),
-    "--temp": Range(0, 100),
-    "--top-k": Range(0, 10_000_000),
-    "--top-p": Range(0, 1),
-    "--min-p": Range(0, 1),
-    "--repeat-penalty": Range(0.01, 100),
-    "--repeat-last-n": Range(-1, 10_000_000),
-    "--freq-penalty": Range(-100, 100),
-    "--presence-penalty": Range(-100, 100),
-    "--verify-batch": Range(1, 100_000),
-    "--streams": Range(1, 64),
-    "--bench": Range(1, 10_000),
-    "--ctx": Range(1, 100_000_000),
-    "--threads": Range(1, 512),
-    "--gpu-layers": Range(-1, 10_000),
-}
-MAX_SEED = 2**64 - 1
-
-
-def check_temperature(value: float | None) -> None:
-    """Beside its range a temperature is 0 (greedy) or large enough to divide by."""
-    RANGES["--temp"].check("--temp", value)
-    if value is not None and 0 < value < 1e-6:
-        raise FlagError("--temp", f"{value:g} is too small; give 0 for greedy")
-
-
-def check_seed(value: int | None) -> None:
-    """A seed is a 64-bit unsigned number."""
-    if value is not None and not 0 <= value <= MAX_SEED:
-        raise FlagError("--seed", f"{_plain(value)} is out of range; give 0 to 2^64-1")
-
-
-def token_ids(text: str, n_vocab: int) -> list[int]:
-    """Comma-separated ids. Raises FlagError for anything else, and for ids out of range."""
-    flag = "TOKEN_IDS"
+def token_ids(text: str) -> list[int]:
+    """Comma-separated ids. Raises InputError for anything else."""
     ids: list[int] = []
     for part in text.split(","):
         part = part.strip()
-        if not part.isascii() or not part.isdigit():
-            raise FlagError(flag, f"'{part[:40]}' is not a token id; give ids such as 9707,11,1879")
-        ids.append(vocabulary_id(flag, part, n_vocab))
+        if not is_id(part):
+            message = f"'{part[:40]}' is not a token id; give ids such as 9707,11,1879"
+            raise InputError("prompt", message)
+        ids.append(token_id(part))
     return ids
 
 
-def vocabulary_id(flag: str, digits: str, n_vocab: int) -> int:
-    """An id of the vocabulary from its decimal digits. Raises FlagError when out of range."""
-    if len(digits) > 12 or int(digits) >= n_vocab:
-        raise FlagError(
-            flag, f"token id {digits[:20]} is out of range; the vocabulary has {n_vocab} ids"
-        )
-    return int(digits)
+def is_id(text: str) -> bool:
+    """Whether a text is the decimal digits of a token id."""
+    return text.isascii() and text.isdigit()
 
 
-def bias(text: str) -> tuple[str, float]:
-    """TOKEN=BIAS to (token as written, bias); `-inf` bans. Raises FlagError."""
-    flag = "--logit-bias"
+def token_id(digits: str) -> int:
+    """The id in decimal digits; of absurdly many the first ones, which are out of range too."""
+    return int(digits[:20])
+
+
+def bias(text: str) -> tuple[str | int, float]:
+    """TOKEN=BIAS to (id or text of a token, bias); `-inf` bans. Raises InputError."""
+    part = "logit_bias"
     token, separator, number = text.rpartition("=")
     if not separator or not token:
-        raise FlagError(flag, f"'{text[:40]}' is not TOKEN=BIAS, such as 1879=-inf or ' yes'=2.5")
+        message = f"'{text[:40]}' is not TOKEN=BIAS, such as 1879=-inf or ' yes'=2.5"
+        raise InputError(part, message)
     try:
         token.encode("utf-8")
     except UnicodeEncodeError:
-        raise FlagError(flag, "the value is not valid UTF-8") from None
+        raise InputError(part, "the value is not valid UTF-8") from None
     try:
         value = float(number)
     except ValueError:
-        raise FlagError(flag, f"'{number[:40]}' is not a number (use -inf to ban)") from None
-    if math.isnan(value) or (abs(value) > 1e6 and value != -math.inf):
-        raise FlagError(flag, f"{value:g} is out of range; give -1e6 to 1e6, or -inf to ban")
-    return token, value
-
-
-def cache_type(text: str, known: list[str]) -> tuple[str, str]:
-    """`K,V` or one name for both. Raises FlagError for a name that is not known."""
-    names = [part.strip() for part in text.split(",")]
-    if len(names) == 1:
-        names *= 2
-    if len(names) != 2 or any(name not in known for name in names):
-        raise FlagError(
-            "--cache-type", f"'{text[:40]}' is not a type or K,V pair of: {', '.join(known)}"
-        )
-    return names[0], names[1]
+        raise InputError(part, f"'{number[:40]}' is not a number (use -inf to ban)") from None
+    check_bias(token, value)
+    return (token_id(token) if is_id(token) else token), value

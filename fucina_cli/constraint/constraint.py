@@ -9,7 +9,7 @@ import numpy as np
 from llguidance._lib import LLMatcher
 from numpy.typing import NDArray
 
-from fucina_cli.constraint.diagnostics import one_line
+from fucina_cli.constraint.diagnostics import diagnosis
 from fucina_cli.sampling.mask import apply_mask_words
 
 
@@ -198,5 +198,5 @@ class Constraint:
 
 
 def _failure(matcher: LLMatcher) -> ConstraintError:
-    reason = one_line(matcher.get_error()) or "no reason given"
+    reason = diagnosis(matcher.get_error()) or "no reason given"
     return ConstraintError(f"the grammar engine gave up: {reason}")

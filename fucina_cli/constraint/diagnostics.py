@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 
-def one_line(message: str) -> str:
+def diagnosis(message: str) -> str:
     """An engine diagnostic on one line: its sentence, without drawings, states and stacks."""
     if "NoExtensionBias" in message:
         return "the grammar is unsatisfiable: it allows no answer at all"

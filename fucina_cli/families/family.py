@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+from fucina_cli.sampling.config import sampling_options
 
 #: Looks a numeric key up in the GGUF's metadata; None when it is absent.
 Metadata = Callable[[str], float | None]
 
 
-@dataclass(frozen=True)
-class SamplingDefaults:
-    """What a family's makers recommend for chat; flags override."""
-
-    temperature: float
-    top_k: int
-    top_p: float
-    min_p: float = 0.0
+#: What a family's makers recommend for a chat, by the names of sampling options.
+Advice = Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,7 @@ class Family:
         stop_texts: tokens that end a turn, most usual first; the GGUF's own EOS follows.
         thinking: its thought markers, None when it has none.
         markers: further tokens with a meaning of their own, which text can never spell.
-        sampling: defaults from (is thinking on, metadata look-up).
+        sampling: advice for a chat from (is thinking on, metadata look-up).
     """
 
     name: str
@@ -54,18 +50,14 @@ class Family:
     stop_texts: tuple[str, ...]
     thinking: Thinking | None
     markers: frozenset[str]
-    sampling: Callable[[bool, Metadata], SamplingDefaults]
+    sampling: Callable[[bool, Metadata], Advice]
 
 
-def from_metadata(metadata: Metadata, fallback: SamplingDefaults) -> SamplingDefaults:
-    """The file's `general.sampling.*`, and `fallback` for the keys that it lacks."""
-    temperature = metadata("general.sampling.temp")
-    top_k = metadata("general.sampling.top_k")
-    top_p = metadata("general.sampling.top_p")
-    min_p = metadata("general.sampling.min_p")
-    return SamplingDefaults(
-        temperature=fallback.temperature if temperature is None else temperature,
-        top_k=fallback.top_k if top_k is None else int(top_k),
-        top_p=fallback.top_p if top_p is None else top_p,
-        min_p=fallback.min_p if min_p is None else min_p,
-    )
+def from_metadata(metadata: Metadata, fallback: Advice) -> Advice:
+    """The file's own advice (`general.sampling.*`), and `fallback` where it has none."""
+    found = {
+        each.name: each.type(value)
+        for each in sampling_options()
+        if each.metadata is not None and (value := metadata(each.metadata)) is not None
+    }
+    return {**fallback, **found}

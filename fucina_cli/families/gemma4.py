@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from fucina_cli.families.family import (
-    Family,
-    Metadata,
-    SamplingDefaults,
-    Thinking,
-    from_metadata,
-)
+from fucina_cli.families.family import Advice, Family, Metadata, Thinking, from_metadata
 
 
-def _sampling(_thinking: bool, metadata: Metadata) -> SamplingDefaults:
-    return from_metadata(metadata, SamplingDefaults(temperature=1.0, top_k=64, top_p=0.95))
+def _sampling(_thinking: bool, metadata: Metadata) -> Advice:
+    return from_metadata(metadata, {"temperature": 1.0, "top_k": 64, "top_p": 0.95})
 
 
 GEMMA4 = Family(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fucina_cli.families.family import Family, Metadata, SamplingDefaults, Thinking
+from fucina_cli.families.family import Advice, Family, Metadata, Thinking
 
 
-def _sampling(thinking: bool, _metadata: Metadata) -> SamplingDefaults:
+def _sampling(thinking: bool, _metadata: Metadata) -> Advice:
     """The makers' advice (model card of Qwen3): cooler when it thinks."""
     if thinking:
-        return SamplingDefaults(temperature=0.6, top_k=20, top_p=0.95)
-    return SamplingDefaults(temperature=0.7, top_k=20, top_p=0.8)
+        return {"temperature": 0.6, "top_k": 20, "top_p": 0.95}
+    return {"temperature": 0.7, "top_k": 20, "top_p": 0.8}
 
 
 QWEN3 = Family(

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from fucina_cli.families.family import Family
-from fucina_cli.families.gemma4 import GEMMA4
-from fucina_cli.families.generic import GENERIC
-from fucina_cli.families.qwen3 import QWEN3
+import functools
 
-FAMILIES = (QWEN3, GEMMA4, GENERIC)
+from fucina_cli import families as package
+from fucina_cli.discovery import declared
+from fucina_cli.families.family import Family
 
 
 class WrongFamily(Exception):
     """The entry point is not the one for this file; the text names the right one."""
 
 
+@functools.cache
+def families() -> tuple[Family, ...]:
+    """Every family that a file of this folder declares, the generic one last."""
+    found = declared(package, Family)
+    return tuple(sorted(found, key=lambda family: (not family.architectures, family.name)))
+
+
+def family_named(name: str) -> Family | None:
+    """The family of that name."""
+    return next((family for family in families() if family.name == name), None)
+
+
 def family_of(architecture: str) -> Family:
     """The family that claims `architecture`; the generic one when none does."""
-    return next((f for f in FAMILIES if architecture in f.architectures), GENERIC)
+    return next((f for f in families() if architecture in f.architectures), families()[-1])
 
 
 def check_family(family: Family, architecture: str) -> None:

@@ -1,64 +1,123 @@
-"""The sampling settings of one stream."""
+"""The sampling settings of one stream, each declared once."""
 
 from __future__ import annotations
 
-import math
+import functools
 from dataclasses import asdict, dataclass
 
+from fucina_cli.options import Option, check_options, option, options_of
 from fucina_cli.sampling import draws
 
-__all__ = ["SamplingConfig"]
+__all__ = ["SamplingConfig", "sampling_options"]
 
-_MIN_TEMPERATURE = 1e-6
+_PANEL = "Sampling (defaults: the family's in a chat, greedy otherwise)"
 
 
 @dataclass(frozen=True)
 class SamplingConfig:
     """Validated settings; the defaults are greedy with every filter and penalty off.
 
-    Attributes:
-        temperature: divides the logits; 0 is greedy, else at least 1e-6.
-        top_k: keep the k largest logits; 0 is off.
-        top_p: keep the smallest set of this probability, 0 to 1; 1 is off.
-        min_p: keep tokens of at least this share of the largest probability, 0 to 1; 0 is off.
-        repeat_penalty: divides positive and multiplies negative logits of seen tokens, 0.01 to
-            100; 1 is off.
-        repeat_last_n: how many last tokens the three penalties look at; 0 is none, -1 is all.
-        frequency_penalty: subtracted per occurrence, -100 to 100; 0 is off.
-        presence_penalty: subtracted once, -100 to 100; 0 is off.
-        seed: 0 to 2**64 - 1.
-
     Raises:
-        ValueError: a field is of the wrong type or out of range; the message says which and what
-            is accepted.
+        InputError: a field is of the wrong type or out of range.
     """
 
-    temperature: float = 0.0
-    top_k: int = 0
-    top_p: float = 1.0
-    min_p: float = 0.0
-    repeat_penalty: float = 1.0
-    repeat_last_n: int = 64
-    frequency_penalty: float = 0.0
-    presence_penalty: float = 0.0
-    seed: int = 0
+    temperature: float = option(
+        0.0,
+        flag="--temp",
+        key="temp",
+        metavar="T",
+        help="Temperature, 0 for greedy.",
+        low=0,
+        high=100,
+        least=1e-6,
+        below="0 for greedy",
+        metadata="general.sampling.temp",
+        panel=_PANEL,
+    )
+    top_k: int = option(
+        0,
+        key="top_k",
+        metavar="K",
+        help="Keep the K likeliest, 0 off.",
+        low=0,
+        high=10_000_000,
+        unit="tokens",
+        metadata="general.sampling.top_k",
+        panel=_PANEL,
+    )
+    top_p: float = option(
+        1.0,
+        key="top_p",
+        metavar="P",
+        help="Keep the likeliest of total probability P, 1 off.",
+        low=0,
+        high=1,
+        metadata="general.sampling.top_p",
+        panel=_PANEL,
+    )
+    min_p: float = option(
+        0.0,
+        key="min_p",
+        metavar="P",
+        help="Keep those at least P times as likely as the likeliest, 0 off.",
+        low=0,
+        high=1,
+        metadata="general.sampling.min_p",
+        panel=_PANEL,
+    )
+    # Penalties are bounded so that none can turn a finite logit into an infinite one.
+    repeat_penalty: float = option(
+        1.0,
+        key="repeat_penalty",
+        metavar="R",
+        help="Divide the logits of recent tokens, 1 off.",
+        low=0.01,
+        high=100,
+        panel=_PANEL,
+    )
+    repeat_last_n: int = option(
+        64,
+        key="repeat_last_n",
+        metavar="N",
+        help="How many recent tokens penalties see (64), -1 all, 0 none.",
+        low=-1,
+        high=10_000_000,
+        unit="tokens",
+        panel=_PANEL,
+    )
+    frequency_penalty: float = option(
+        0.0,
+        flag="--freq-penalty",
+        key="freq_penalty",
+        metavar="F",
+        help="Subtracted for each recent occurrence, 0 off.",
+        low=-100,
+        high=100,
+        unit="logits",
+        panel=_PANEL,
+    )
+    presence_penalty: float = option(
+        0.0,
+        key="presence_penalty",
+        metavar="F",
+        help="Subtracted once from recent tokens, 0 off.",
+        low=-100,
+        high=100,
+        unit="logits",
+        panel=_PANEL,
+    )
+    seed: int = option(
+        0,
+        key="seed",
+        metavar="S",
+        help="Seed of the draws; random when not given, see --json.",
+        low=0,
+        high=draws.LIMIT - 1,
+        panel=_PANEL,
+    )
 
     def __post_init__(self) -> None:
-        _require_number("temperature", self.temperature)
-        if self.temperature != 0 and self.temperature < _MIN_TEMPERATURE:
-            raise ValueError(
-                f"temperature must be 0 (greedy) or a finite number of at least "
-                f"{_MIN_TEMPERATURE:g}, got {self.temperature!r}"
-            )
-        _require_integer("top_k", self.top_k, 0)
-        _require_number("top_p", self.top_p, 0.0, 1.0)
-        _require_number("min_p", self.min_p, 0.0, 1.0)
-        # Bounded so that no penalty can turn a finite logit into an infinite one.
-        _require_number("repeat_penalty", self.repeat_penalty, 0.01, 100.0)
-        _require_integer("repeat_last_n", self.repeat_last_n, -1)
-        _require_number("frequency_penalty", self.frequency_penalty, -100.0, 100.0)
-        _require_number("presence_penalty", self.presence_penalty, -100.0, 100.0)
-        _require_integer("seed", self.seed, 0, draws.LIMIT - 1)
+        check_options(self)
 
     @property
     def greedy(self) -> bool:
@@ -70,21 +129,7 @@ class SamplingConfig:
         return asdict(self)
 
 
-def _require_number(
-    name: str, value: float, low: float = -math.inf, high: float = math.inf
-) -> None:
-    accepted = "a finite number"
-    if math.isfinite(low) and math.isfinite(high):
-        accepted = f"a number from {low:g} to {high:g}"
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or not low <= value <= high:
-        raise ValueError(f"{name} must be {accepted}, got {value!r}")
-
-
-def _require_integer(name: str, value: int, low: int, high: int | None = None) -> None:
-    accepted = f"an integer of at least {low}"
-    if high is not None:
-        accepted = f"an integer from {low} to {high}"
-    is_integer = isinstance(value, int) and not isinstance(value, bool)
-    if not is_integer or value < low or (high is not None and value > high):
-        raise ValueError(f"{name} must be {accepted}, got {value!r}")
+@functools.cache
+def sampling_options() -> tuple[Option, ...]:
+    """The options of SamplingConfig, in order."""
+    return tuple(options_of(SamplingConfig))

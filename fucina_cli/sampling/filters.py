@@ -18,10 +18,12 @@ All sums are left-to-right in float64: in order for the prefix, by ascending id 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fucina_cli.sampling.config import SamplingConfig
 from fucina_cli.sampling.errors import require_selectable
 from fucina_cli.sampling.running import draw, prefix_length
 from fucina_cli.sampling.topk import top_order
@@ -36,48 +38,32 @@ _MANY = 0.9
 _FLOAT32_MIN = float(np.finfo(np.float32).min)
 
 
-def choose(
-    row: NDArray[np.float32],
-    u: float,
-    *,
-    temperature: float,
-    top_k: int = 0,
-    top_p: float = 1.0,
-    min_p: float = 0.0,
-) -> int:
+def choose(row: NDArray[np.float32], u: float, config: SamplingConfig) -> int:
     """Filter a row and draw one token id from what is kept; the row is not changed.
 
     Args:
         row: shape (n_vocab,), float32; forbidden tokens are -inf.
         u: the draw, in [0, 1).
-        temperature: at least 1e-6 (0, greedy, is the sampler's business).
-        top_k: 0 is off.
-        top_p: in [0, 1]; 1 is off, 0 keeps one candidate.
-        min_p: in [0, 1]; 0 is off.
+        config: its temperature is above 0 (greedy is the sampler's business).
 
     Raises:
         AllTokensMasked: every logit is -inf.
         NonFiniteLogits: the largest logit is NaN or +inf.
     """
-    ids, weights = _kept(row, temperature, top_k, top_p, min_p)
+    ids, weights = _kept(row, config)
     position = draw(weights, u)
     return position if ids is None else int(ids[position])
 
 
 def keep(
-    row: NDArray[np.float32],
-    *,
-    temperature: float,
-    top_k: int = 0,
-    top_p: float = 1.0,
-    min_p: float = 0.0,
+    row: NDArray[np.float32], config: SamplingConfig
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The candidates that pass all filters: ascending int64 ids and their float64 weights.
 
     Arguments and errors as for ``choose``. At least the largest candidate is kept, with weight
     1.0; a kept weight can be 0.0 by underflow, and is then never drawn.
     """
-    ids, weights = _kept(row, temperature, top_k, top_p, min_p)
+    ids, weights = _kept(row, config)
     if ids is None:
         ids = np.flatnonzero(row > -np.inf)
         weights = weights[ids]
@@ -85,25 +71,32 @@ def keep(
 
 
 def _kept(
-    row: NDArray[np.float32], temperature: float, top_k: int, top_p: float, min_p: float
+    row: NDArray[np.float32], config: SamplingConfig
 ) -> tuple[NDArray[np.int64] | None, NDArray[np.float64]]:
     """As ``keep``; ids of None stand for the whole row, with zero weights for -inf."""
     top = float(row.max())
     require_selectable(top)
-    if 0 < top_k < row.shape[0]:
-        ids: NDArray[np.int64] | None = np.sort(top_order(row, top_k))
-    elif top_p >= 1.0 and min_p > 0.0:
-        # Only top-p needs the weight of candidates that min-p is going to drop.
-        ids = np.flatnonzero(row >= _min_p_floor(top, temperature, min_p))
-    else:
-        ids = _if_few(row > -np.inf)
+    ids = _candidates(row, top, config)
     values = row if ids is None else row[ids]
-    weights = _weights(values, top, temperature)
-    if top_p < 1.0:
-        ids, weights = _take(_nucleus(values, weights, top_p), ids, weights)
-    if min_p > 0.0:
-        ids, weights = _take(np.flatnonzero(weights >= min_p), ids, weights)
+    weights = _weights(values, top, config.temperature)
+    for passes in FILTERS:
+        positions = passes(values, weights, config)
+        if positions is not None:
+            ids = positions if ids is None else ids[positions]
+            values, weights = values[positions], weights[positions]
     return ids, weights
+
+
+def _candidates(
+    row: NDArray[np.float32], top: float, config: SamplingConfig
+) -> NDArray[np.int64] | None:
+    """Ids that are looked at, ascending: those of top-k; None for the whole row."""
+    if 0 < config.top_k < row.shape[0]:
+        return np.sort(top_order(row, config.top_k))
+    if config.top_p >= 1.0 and config.min_p > 0.0:
+        # Only top-p needs the weight of candidates that min-p is going to drop.
+        return np.flatnonzero(row >= _min_p_floor(top, config.temperature, config.min_p))
+    return _if_few(row > -np.inf)
 
 
 def _if_few(candidates: NDArray[np.bool_]) -> NDArray[np.int64] | None:
@@ -111,12 +104,6 @@ def _if_few(candidates: NDArray[np.bool_]) -> NDArray[np.int64] | None:
     if np.count_nonzero(candidates) > candidates.shape[0] * _MANY:
         return None
     return np.flatnonzero(candidates)
-
-
-def _take(
-    positions: NDArray[np.int64], ids: NDArray[np.int64] | None, weights: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    return positions if ids is None else ids[positions], weights[positions]
 
 
 def _weights(values: NDArray[np.float32], top: float, temperature: float) -> NDArray[np.float64]:
@@ -127,20 +114,40 @@ def _weights(values: NDArray[np.float32], top: float, temperature: float) -> NDA
 
 
 def _nucleus(
-    values: NDArray[np.float32], weights: NDArray[np.float64], top_p: float
-) -> NDArray[np.int64]:
-    """Positions that top-p keeps, ascending.
+    values: NDArray[np.float32], weights: NDArray[np.float64], config: SamplingConfig
+) -> NDArray[np.int64] | None:
+    """top-p.
 
     A growing prefix of the order is sorted until it is certain to reach far enough: a prefix of a
     left-to-right sum does not depend on what follows it.
     """
+    if config.top_p >= 1.0:
+        return None
     n = values.shape[0]
     for size in (*(size for size in _NUCLEUS_SIZES if size < n), n):
         order = top_order(values, size)
-        count = prefix_length(weights[order], weights, top_p)
+        count = prefix_length(weights[order], weights, config.top_p)
         if count is not None:
             return np.sort(order[:count])
     return np.sort(order)  # rounding left even the whole just below top_p
+
+
+def _likely_enough(
+    values: NDArray[np.float32], weights: NDArray[np.float64], config: SamplingConfig
+) -> NDArray[np.int64] | None:
+    """min-p."""
+    return np.flatnonzero(weights >= config.min_p) if config.min_p > 0.0 else None
+
+
+#: Filters after top-k, in order. Each gets the logits and weights of the candidates that are left,
+#: both of one length and by ascending id, and the settings; it gives the ascending positions that
+#: it keeps, at least that of the largest weight, or None for all.
+FILTERS: tuple[
+    Callable[
+        [NDArray[np.float32], NDArray[np.float64], SamplingConfig], NDArray[np.int64] | None
+    ],
+    ...,
+] = (_nucleus, _likely_enough)
 
 
 def _min_p_floor(top: float, temperature: float, min_p: float) -> float:

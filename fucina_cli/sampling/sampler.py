@@ -154,11 +154,5 @@ class Sampler:
             token = int(row.argmax())
             require_selectable(float(row[token]))
             return token
-        return filters.choose(
-            row,
-            draws.uniform(config.seed, self._stream, self._committed),
-            temperature=config.temperature,
-            top_k=config.top_k,
-            top_p=config.top_p,
-            min_p=config.min_p,
-        )
+        draw = draws.uniform(config.seed, self._stream, self._committed)
+        return filters.choose(row, draw, config)

@@ -1,0 +1,171 @@
+"""Many jobs through the slots of a context that grows to what they need."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from fucina_cli.decoding.reply import Channel
+from fucina_cli.errors import InputError
+from fucina_cli.job import Job
+from fucina_cli.request import Answer, Request
+
+if TYPE_CHECKING:
+    from fucina_cli.engine import Engine
+    from fucina_cli.runner import Runner
+
+#: Receives text of a job's answer as it becomes certain.
+OnJobText = Callable[[Job, str, Channel], None]
+
+_GROWTH = 256  # tokens that a context grows by at least
+
+
+class JobSource(Protocol):
+    """Where jobs come from, one by one."""
+
+    @property
+    def ahead(self) -> int:
+        """How many to look at before they are answered, so that the context can be made to fit."""
+        ...
+
+    @property
+    def ended(self) -> bool:
+        """Whether there are no more."""
+        ...
+
+    def take(self, *, wait: bool) -> Job | None:
+        """The next job; None at the end, and where `wait` is False and none has come yet."""
+        ...
+
+
+class Iterated:
+    """A JobSource of whatever can be iterated over."""
+
+    ahead = 64
+
+    def __init__(self, jobs: Iterable[Job]) -> None:
+        self._jobs = iter(jobs)
+        self.ended = False
+
+    def take(self, *, wait: bool) -> Job | None:
+        """The next job; asking for it may take its time."""
+        job = next(self._jobs, None)
+        self.ended = job is None
+        return job
+
+
+class Batch:
+    """Answers the jobs of a source side by side, each as if it were alone.
+
+    A job that can't be answered gives an answer with its `error`, and the others go on.
+
+    Args:
+        runner: plans, compiles, and makes engines.
+        source: of the jobs.
+        slots: jobs that are answered at a time.
+        on_text: receives text as it comes.
+    """
+
+    def __init__(
+        self, runner: Runner, source: JobSource, slots: int, on_text: OnJobText | None = None
+    ) -> None:
+        self._runner, self._source = runner, source
+        self._slots, self._on_text = slots, on_text
+        self._waiting: deque[Request] = deque()
+        self._failed: list[Answer] = []
+        self._count = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether every job was answered."""
+        idle = not self._waiting and not self._failed and not self._running
+        return idle and self._source.ended
+
+    def step(self) -> list[Answer]:
+        """Take jobs that have come, begin with what there is room for, one forward for all.
+
+        The answers that are final, in the order in which they ended.
+        """
+        self._look_ahead()
+        self._admit()
+        answers, self._failed = self._failed, []
+        engine = self._runner.engine
+        if engine is not None and engine.running:
+            answers += [self._runner.finished(answer) for answer in engine.advance()]
+        return answers
+
+    def interrupt(self) -> list[Answer]:
+        """End all jobs where they are; the answers so far of those that had begun."""
+        self._waiting.clear()
+        engine = self._runner.engine
+        if engine is None:
+            return []
+        return [self._runner.finished(answer) for answer in engine.interrupt()]
+
+    @property
+    def _running(self) -> int:
+        return 0 if self._runner.engine is None else self._runner.engine.running
+
+    def _look_ahead(self) -> None:
+        """Take jobs that need not be waited for, and one at least where nothing is to do."""
+        while len(self._waiting) < self._source.ahead:
+            idle = not self._running and not self._waiting and not self._failed
+            job = self._source.take(wait=idle)
+            if job is None:
+                return
+            index, self._count = self._count, self._count + 1
+            try:
+                request = self._runner.plan(job)
+            except InputError as error:
+                self._failed.append(Answer(job, index, error=error))
+                continue
+            request.index = index
+            if self._on_text is not None:
+                request.on_text = self._text_of(job, self._on_text)
+            self._waiting.append(request)
+
+    @staticmethod
+    def _text_of(job: Job, take: OnJobText) -> Callable[[str, Channel], None]:
+        return lambda text, channel: take(job, text, channel)
+
+    def _admit(self) -> None:
+        """Begin with waiting requests while there is room."""
+        while self._waiting:
+            request = self._waiting[0]
+            engine = self._runner.engine
+            if engine is None or not engine.running:
+                engine = self._fitting(engine)
+            if engine is None:
+                continue  # its request has failed
+            if not engine.free or request.size > engine.context.n_ctx:
+                return
+            self._waiting.popleft()
+            try:
+                self._runner.compile(request)
+                engine.submit(request)
+            except InputError as error:
+                self._fail(request, error)
+
+    def _fitting(self, engine: Engine | None) -> Engine | None:
+        """An engine for the first of those that wait, and if possible for all of them.
+
+        None where even that can't be had: its request has failed.
+        """
+        first = self._waiting[0].size
+        if engine is not None and engine.context.n_slots == self._slots:
+            if first <= engine.context.n_ctx:
+                return engine
+            least = engine.context.n_ctx + _GROWTH
+        else:
+            least = 0
+        most = max(least, *(request.size for request in self._waiting))
+        try:
+            return self._runner.make_engine(first, most, self._slots)
+        except InputError as error:
+            self._fail(self._waiting.popleft(), error)
+            return None
+
+    def _fail(self, request: Request, error: InputError) -> None:
+        assert request.job is not None
+        self._failed.append(Answer(request.job, request.index, error=error))

@@ -1,0 +1,1 @@
+"""Files of requests and files of records."""

@@ -1,0 +1,105 @@
+"""From the command line to jobs: every text-valued flag read, every value as Python has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fucina_cli.cli import values
+from fucina_cli.cli.commandline import IDS, CommandLine, flag_of
+from fucina_cli.cli.process.supervisor import BOARD
+from fucina_cli.constraint.kind import GrammarError, Kind, Spec
+from fucina_cli.constraint.recent import prepared
+from fucina_cli.errors import InputError
+from fucina_cli.job import Job, job_options
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the command line says of answers, whatever they start from."""
+
+    settings: dict[str, Any]
+    constraint: Spec | None
+    system: str | None
+
+
+def read(line: CommandLine) -> tuple[Job | None, Given]:
+    """The job of a command line, None where it has no prompt, and what it says of answers.
+
+    Raises FlagError and InputError for texts that can't be read or used.
+    """
+    chat, prompt = _text(line, "chat"), _text(line, "prompt")
+    for name, text in (("chat", chat), ("prompt", prompt)):
+        if text == "":
+            raise InputError(name, "the text is empty; there is nothing to answer")
+    settings = _settings(line)
+    given = Given(settings, _constraint(line), _text(line, "system"))
+    if given.constraint is not None:
+        with BOARD.blaming(line.names("constraint")):
+            try:
+                prepared(given.constraint)
+            except GrammarError as error:
+                raise InputError("constraint", str(error)) from None
+    if chat is not None:
+        job = Job.chat(chat, given.constraint, system=given.system, **settings)
+    elif prompt is not None:
+        job = Job.prompt(prompt, given.constraint, **settings)
+    elif line[IDS] is not None:
+        job = Job.ids(values.token_ids(line[IDS]), given.constraint, **settings)
+    else:
+        return None, given
+    return job, given
+
+
+def with_settings(spec: Spec, kind: Kind, given: dict[str, Any]) -> Spec:
+    """The constraint with those settings of its kind that are given."""
+    own = {each.name: given[each.name] for each in kind.settings if each.name in given}
+    return replace(spec, **own) if own else spec  # type: ignore[type-var]
+
+
+def _text(line: CommandLine, name: str) -> str | None:
+    value = line[name]
+    return None if value is None else line.reader.text(flag_of(name), value)
+
+
+def _settings(line: CommandLine) -> dict[str, Any]:
+    settings = {name: line[name] for name in job_options() if line.given(name)}
+    if line["think"] is not None:
+        settings["think"] = line["think"]
+    if "stop" in settings:
+        settings["stop"] = tuple(_stop(line, stop) for stop in settings["stop"])
+    if "logit_bias" in settings:
+        settings["logit_bias"] = tuple(values.bias(item) for item in settings["logit_bias"])
+    return settings
+
+
+def _stop(line: CommandLine, value: str) -> str | int:
+    """A stop: digits are a token id, unless they come from a file."""
+    text = line.reader.text("--stop", value)
+    return values.token_id(text) if values.is_id(text) and not line.reader.is_file(value) else text
+
+
+def _constraint(line: CommandLine) -> Spec | None:
+    kind = line.kind
+    if kind is None:
+        return None
+    flag = kind.option.flag
+    value: Any = line[kind.name]
+    if kind.option.repeatable:
+        value = [text for each in value for text in _texts(line, flag, each)]
+    else:
+        value = line.reader.text(flag, value)
+    try:
+        spec = kind.read(value)
+    except GrammarError as error:
+        raise InputError("constraint", str(error)) from None
+    return with_settings(spec, kind, {s.name: True for s in kind.settings if line.given(s.name)})
+
+
+def _texts(line: CommandLine, flag: str, value: str) -> list[str]:
+    """The text of a value; of a file each of its lines."""
+    text = line.reader.text(flag, value)
+    if not line.reader.is_file(value):
+        return [text]
+    lines = (each.removesuffix("\r") for each in text.split("\n"))
+    return [each for each in lines if each]

@@ -1,0 +1,54 @@
+"""The logits after a prompt, for the modes that look at them instead of writing an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from fucina_cli.cli import jobs
+from fucina_cli.cli.commandline import CommandLine
+from fucina_cli.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fucina_cli.llama.model import Model
+
+_TOP = 5
+
+
+@contextmanager
+def forward(line: CommandLine) -> Iterator[tuple[Model, NDArray[np.float32]]]:
+    """The model and the logits after the prompt, float32 [n_vocab]. Raises InputError."""
+    from fucina_cli.cli.opening import open_runner
+    from fucina_cli.decoding.prefill import last_logits
+    from fucina_cli.llama.errors import ModelError
+
+    job, _ = jobs.read(line)
+    assert job is not None
+    with open_runner(line, probes=False) as runner:
+        tokens = runner.prompt(job).tokens
+        context = runner.open_context(runner.context_size(len(tokens), 0))
+        try:
+            row = last_logits(context, tokens)
+        except ModelError as error:
+            raise InputError(runner.part, str(error)) from None
+        if not sound(row):
+            raise InputError(
+                runner.part, "the model computes logits that are no numbers; the file is damaged"
+            )
+        yield runner.model, row
+        context.close()
+
+
+def sound(row: NDArray[np.float32]) -> bool:
+    """Whether a softmax over `row` exists: no NaN, no +inf, not -inf throughout."""
+    inf = float("inf")
+    return bool((row < inf).all() and row.max() > -inf)
+
+
+def top_ids(row: NDArray[np.float32]) -> list[int]:
+    """The five largest, largest first, ties by lower id."""
+    return [int(i) for i in (-row).argsort(kind="stable")[:_TOP]]

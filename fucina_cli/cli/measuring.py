@@ -1,0 +1,80 @@
+"""What the modes that measure rows start from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from fucina_cli.cli import jobs
+from fucina_cli.cli.commandline import CommandLine
+from fucina_cli.errors import InputError, Part
+from fucina_cli.llama.errors import ModelError
+from fucina_cli.text import counted
+
+if TYPE_CHECKING:
+    from fucina_cli.llama.context import Context
+    from fucina_cli.runner import Runner
+
+_PROMPT_TOKENS = 64
+
+
+@contextmanager
+def prompted(
+    line: CommandLine, part: str, room: int, n_slots: int = 1
+) -> Iterator[tuple[Context, list[int], bool]]:
+    """A context with room for a prompt and `room` more tokens in each slot.
+
+    Gives the context, the prompt's ids, and whether they are the user's or built-in ones. A failing
+    computation within the block is the model file's fault. Raises InputError about `part` for a
+    recurrent model and where the tokens don't fit.
+    """
+    from fucina_cli.cli.opening import open_runner
+
+    job, _ = jobs.read(line)
+    with open_runner(line, probes=False) as runner:
+        model = runner.model
+        if not model.can_rewind:
+            raise InputError(
+                part,
+                f"{runner.part} is a recurrent model ({model.architecture}): its state can't be "
+                "rewound, so nothing is drafted with it and there is nothing to measure",
+            )
+        given = None if job is None else runner.prompt(job).tokens
+        tokens = _fitting(runner, given, room, part)
+        context = runner.open_context(runner.context_size(len(tokens), room), n_slots)
+        try:
+            yield context, tokens, given is not None
+        except ModelError as error:
+            raise InputError(runner.part, str(error)) from None
+        finally:
+            context.close()
+
+
+def tokens_after(tokens: list[int]) -> str:
+    """How many tokens there were, in words."""
+    return counted(len(tokens), "token")
+
+
+def _fitting(runner: Runner, given: list[int] | None, room: int, part: str) -> list[int]:
+    """The prompt given, or built-in ids. Raises InputError when `room` more cells don't fit."""
+    from fucina_cli.llama.exactness import spread_ids
+
+    ctx, trained = runner.runtime.ctx, runner.model.n_ctx_train
+    limit = ctx if ctx is not None else trained
+    tokens = given
+    if tokens is None:
+        n = max(1, min(_PROMPT_TOKENS, limit - room))
+        tokens = spread_ids(runner.model.n_vocab, n)
+    needed = len(tokens) + room
+    if needed <= limit:
+        return tokens
+    if ctx is not None:
+        text = f"{limit} tokens are too few; "
+        raise InputError("ctx", text, Part(part), f" needs {needed} here")
+    raise InputError(
+        part,
+        f"needs a context of {needed} tokens and the model was trained for {limit}; ",
+        Part("ctx"),
+        f" {needed} goes beyond that",
+    )

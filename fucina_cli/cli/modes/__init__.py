@@ -1,0 +1,1 @@
+"""The modes, one file each; whatever file is here is a mode."""

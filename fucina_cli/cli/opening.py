@@ -1,0 +1,60 @@
+"""A Runner for a command line: crashes blamed, warnings told, in the names of its flags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fucina_cli.cli.commandline import CommandLine
+from fucina_cli.cli.process import output
+from fucina_cli.cli.process.supervisor import BOARD
+from fucina_cli.job import Job
+from fucina_cli.llama import native
+from fucina_cli.runner import Runner
+
+#: How messages about a job begin, and what they call a part of the input.
+WhoAndNames = Callable[[Job | None], tuple[str, Callable[[str], str]]]
+
+
+def references(line: CommandLine) -> dict[str, str]:
+    """The documents to draft from, by name. Raises FlagError for one that can't be read."""
+    return {name: line.reader.file("--spec-ref", name) for name in line["spec_ref"] or ()}
+
+
+def start_native(line: CommandLine) -> None:
+    """Load llama.cpp for this process, and listen to what it says."""
+    native.LOG.verbose = line.given("verbose")
+    with BOARD.blaming(f"'{line.model}'"):
+        native.library(exact=line.runtime.exact)
+        native.on_abort(BOARD.last_words)
+
+
+def open_runner(
+    line: CommandLine,
+    texts: dict[str, str] | None = None,
+    *,
+    probes: bool,
+    who: WhoAndNames | None = None,
+) -> Runner:
+    """Load the model of a command line; `texts` are its `references`.
+
+    `who` tells what messages about a job call things, where that is not the flags. Raises
+    InputError and FlagError for what can't be loaded.
+    """
+
+    def tell(kind: str, part: str | None, text: str, job: Job | None) -> None:
+        if line.quiet:
+            return
+        begins, names = who(job) if who else ("", line.names)
+        about = "" if part is None else f"{names(part)}: "
+        (output.warning if kind == "warning" else output.note)(f"{begins}{about}{text}")
+
+    start_native(line)
+    return Runner(
+        line.model,
+        line.family,
+        line.runtime,
+        texts=texts or {},
+        probes=probes,
+        blame=lambda part: BOARD.blaming(line.names(part)),
+        tell=tell,
+    )

@@ -1,0 +1,63 @@
+"""Constraints compiled for a model's vocabulary, each once."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from fucina_cli.constraint import grammar
+from fucina_cli.constraint.grammar import Grammar, Tokens
+from fucina_cli.constraint.judge import Judge
+from fucina_cli.constraint.kind import Spec
+from fucina_cli.constraint.recent import Recent, prepared
+from fucina_cli.llama.vocabulary import Vocabulary
+
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A constraint compiled for one model, the seconds that it took, and who judges its answers."""
+
+    spec: Spec
+    grammar: Grammar
+    warnings: tuple[str, ...]
+    seconds: float
+    judge: Judge
+
+
+class Compiler:
+    """Compiles for one vocabulary; the last 64 grammars are kept, so equal ones compile once."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._tokens: dict[int, Tokens] = {}
+        self._compiled: Recent[Compiled] = Recent()
+
+    def known(self, spec: Spec, stop_token: int) -> Compiled | None:
+        """What `compile` gave for an equal constraint, if that is still kept."""
+        return self._compiled.get((spec.identity, stop_token))
+
+    def compile(self, spec: Spec, stop_token: int, *, anew: bool = False) -> Compiled:
+        """The grammar of a constraint that ends on `stop_token`.
+
+        `anew` compiles whatever is kept: copies of one grammar share their engine's budget, and
+        after a failure of one its copies may fail too. Raises GrammarError, and ModelError for a
+        vocabulary that the engine can't work with.
+        """
+        known = self.known(spec, stop_token)
+        if known is not None and not anew:
+            return known
+        checked = prepared(spec)
+        begin = time.perf_counter()
+        tokens = self._tokens.get(stop_token)
+        if tokens is None:
+            tokens = self._tokens[stop_token] = grammar.build_tokens(self._vocabulary, stop_token)
+        made = Compiled(
+            spec,
+            grammar.compile_grammar(checked, tokens),
+            checked.warnings,
+            time.perf_counter() - begin,
+            known.judge if known is not None else Judge(spec),
+        )
+        self._compiled.put((spec.identity, stop_token), made)
+        return made

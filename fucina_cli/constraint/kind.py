@@ -1,0 +1,115 @@
+"""What a kind of constraint is: how it is given, what the engine makes of it, who judges answers.
+
+A kind is one file in `kinds`: a class whose values are constraints as their givers wrote them, and
+a `Kind` that tells how flags, lines of a batch and Python give one.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from fucina_cli.options import Option
+
+
+class GrammarError(ValueError):
+    """A schema, pattern, grammar or choice that can't be compiled; the text says why."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A constraint in the grammar engine's own notation, checked without a vocabulary.
+
+    `relaxed` tells that the engine enforces less than was asked for.
+    """
+
+    engine_text: str
+    warnings: tuple[str, ...] = ()
+    relaxed: bool = False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`valid` is None where no independent validator can tell; `errors` says why not valid."""
+
+    valid: bool | None
+    errors: tuple[str, ...] = ()
+
+
+class Spec(Protocol):
+    """What an answer has to be, as given. A value: equal ones have equal identities."""
+
+    @property
+    def kind(self) -> str:
+        """Name of its kind, as in a record."""
+        ...
+
+    @property
+    def identity(self) -> Hashable:
+        """Equal for constraints that compile to the same grammar."""
+        ...
+
+    def prepare(self) -> Prepared:
+        """Translate and check for the engine; needs no model. Raises GrammarError."""
+        ...
+
+    def judge(self, text: str) -> Verdict:
+        """The verdict of code that shares nothing with the engine."""
+        ...
+
+    def value(self, text: str) -> Any:
+        """A valid answer as a Python value."""
+        ...
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How constraints of one kind are given.
+
+    Attributes:
+        option: its flag and its key in a line of a batch; named like the kind.
+        spec: the class of its constraints.
+        read: a constraint from the text that a flag or a line gives, from a list of texts where the
+            option is repeatable, from any JSON value where `takes_json`. Raises GrammarError.
+        takes: whether a Python value stands for such a constraint, as in `Job.chat(text, value)`.
+        takes_json: whether a line of a batch may give something else than the flag's text.
+        settings: options of the constraint itself; they are fields of `spec`.
+    """
+
+    option: Option
+    spec: type
+    read: Callable[[Any], Spec]
+    takes: Callable[[object], bool]
+    takes_json: bool = False
+    settings: tuple[Option, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the kind."""
+        return self.option.name
+
+
+@functools.cache
+def kinds() -> tuple[Kind, ...]:
+    """All kinds, in the order of their flags."""
+    from fucina_cli.constraint import kinds as package
+    from fucina_cli.discovery import declared
+
+    return tuple(sorted(declared(package, Kind), key=lambda kind: kind.option.rank))
+
+
+def spec_of(value: Any) -> Spec:
+    """The constraint that a Python value stands for: itself, or a schema, pattern or list.
+
+    Raises GrammarError for a value that no kind takes.
+    """
+    for kind in kinds():
+        if isinstance(value, kind.spec):
+            return value  # type: ignore[no-any-return]
+    for kind in kinds():
+        if kind.takes(value):
+            return kind.read(value)
+    names = ", ".join(kind.spec.__name__ for kind in kinds())
+    raise GrammarError(f"a constraint is one of {names}, not {type(value).__name__}")

@@ -1,0 +1,73 @@
+"""A grammar in llguidance's dialect of Lark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from fucina_cli.constraint.kind import GrammarError, Kind, Prepared, Verdict
+from fucina_cli.options import Option
+
+#: What `<` can stand in without naming a token: strings, patterns, comments.
+_LITERALS = re.compile(r'"(?:\\.|[^"\\\n])*"|/(?:\\.|[^/\\\n])+/|(?://|\#)[^\n]*')
+
+
+@dataclass(frozen=True)
+class Lark:
+    """A grammar whose start rule is `start`.
+
+    Raises GrammarError when empty, and for one that names tokens of the vocabulary: a control token
+    can't be part of an answer, and what an answer may hold must not depend on its tokenization.
+    """
+
+    grammar: str
+
+    kind = "lark"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.grammar, str):
+            raise GrammarError(f"a grammar is a string, not {type(self.grammar).__name__}")
+        if not self.grammar.strip():
+            raise GrammarError("the grammar is empty; it needs at least a rule `start: …`")
+        token = re.search(r"<[^<>\s]+>", _LITERALS.sub("", self.grammar))
+        if token:
+            raise GrammarError(
+                f"the grammar names the token {token.group()[:40]}; "
+                "only text can be part of an answer"
+            )
+
+    @property
+    def identity(self) -> Hashable:
+        """Kind and text."""
+        return self.kind, self.grammar
+
+    def prepare(self) -> Prepared:
+        """The grammar for the engine. Raises GrammarError."""
+        from llguidance._lib import LLMatcher
+
+        from fucina_cli.constraint.grammar import checked
+
+        return checked(LLMatcher.grammar_from_lark(self.grammar))
+
+    def judge(self, text: str) -> Verdict:
+        """None: there is no second implementation to ask."""
+        return Verdict(None)
+
+    def value(self, text: str) -> str:
+        """The text itself."""
+        return text
+
+
+KIND = Kind(
+    Option(
+        "lark",
+        metavar="GRAMMAR|@FILE",
+        help="The answer is a sentence of this grammar.",
+        key="lark",
+        rank=20,
+    ),
+    spec=Lark,
+    read=Lark,
+    takes=lambda _value: False,
+)

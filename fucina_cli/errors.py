@@ -1,0 +1,51 @@
+"""The error for whatever was given and can't be used.
+
+The code that finds the fault knows which part of the input it is about, and not how that part was
+given: by a flag, by a key of a line, by a keyword. So an error names parts, and whoever gave the
+input puts in the names that the giver knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+#: From a part of the input to what its giver calls it, such as "top_k" to `--top-k`.
+Names = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A mention of another part of the input within a message."""
+
+    name: str
+
+
+class InputError(ValueError):
+    """Something given can't be used.
+
+    Args:
+        part: what it is about: an option's name, "prompt", "constraint", or a file's quoted path.
+        message: why it can't be used and what to do instead, as text and mentions of other parts.
+    """
+
+    def __init__(self, part: str, *message: str | Part) -> None:
+        super().__init__(part, *message)
+        self.part = part
+        self._message = message
+
+    def told(self, names: Names) -> str:
+        """One line in the giver's own names."""
+        return f"{names(self.part)}: {self.reason(names)}"
+
+    def reason(self, names: Names) -> str:
+        """The message without the part that it is about."""
+        return "".join(names(p.name) if isinstance(p, Part) else p for p in self._message)
+
+    def __str__(self) -> str:
+        return self.told(keyword)
+
+
+def keyword(part: str) -> str:
+    """What Python calls a part: an option is a keyword argument."""
+    return f"{part}=" if part.isidentifier() and part not in ("prompt", "constraint") else part

@@ -1,0 +1,230 @@
+"""A job: what to answer and how, as a value that flags, lines of a batch and Python build alike."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fucina_cli.constraint.kind import Spec, spec_of
+from fucina_cli.errors import InputError, Part
+from fucina_cli.options import Option, contradiction, option, options_of
+from fucina_cli.sampling.config import sampling_options
+
+#: A turn of a conversation: "role" and "content".
+Message = Mapping[str, str]
+#: A stop: some text, or a token id.
+Stop = str | int
+
+#: Most tokens of an answer where nobody says.
+DEFAULT_GEN = 2048
+_GENERATION = "Generation"
+_SAMPLING = sampling_options()[0].panel
+_MAX_BIAS = 1e6
+_BAN = float("-inf")
+
+
+@dataclass(frozen=True)
+class Text:
+    """Start from a raw text, which is data: it never spells a control token."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Start from token ids, taken as they are."""
+
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Chat:
+    """Start from a conversation, rendered by the model's own template."""
+
+    messages: tuple[Message, ...]
+
+
+Start = Text | Ids | Chat
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How long an answer may be and what ends it; None where nothing was given."""
+
+    gen: int | None = option(
+        short="-n",
+        key="gen",
+        metavar="N",
+        help=f"Most tokens of the answer ({DEFAULT_GEN}).",
+        low=0,
+        high=10_000_000,
+        unit="tokens",
+        panel=_GENERATION,
+    )
+    stop: tuple[Stop, ...] = option(
+        (),
+        type=str,
+        repeatable=True,
+        key="stop",
+        metavar="ID_OR_TEXT",
+        help="Also stop at this token id or text (repeatable).",
+        panel=_GENERATION,
+    )
+    think: bool | None = option(
+        negative="--no-think",
+        key="think",
+        help="Let the model think first, or not. Default: the template's; no with a constraint.",
+        panel=_GENERATION,
+        rank=70,
+    )
+    greedy: bool = option(
+        False, key="greedy", help="Same as --temp 0.", panel=_SAMPLING, rank=70
+    )
+    logit_bias: tuple[tuple[str | int, float], ...] = option(
+        (),
+        type=str,
+        repeatable=True,
+        key="logit_bias",
+        metavar="TOKEN=BIAS",
+        help="Add to a token's logit at every step, -inf bans it; TOKEN is an id or the "
+        "text of one token (repeatable).",
+        panel=_SAMPLING,
+        rank=80,
+    )
+
+
+@functools.cache
+def job_options() -> Mapping[str, Option]:
+    """All that a job can be told beside its start and constraint, by keyword."""
+    return {each.name: each for each in (*options_of(Generation), *sampling_options())}
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to answer and how.
+
+    Attributes:
+        start: what the answer follows.
+        constraint: what the answer has to be; None for anything.
+        settings: the options given, by keyword (see `job_options`); what is not given is the
+            model family's advice in a chat, and greedy elsewhere.
+        id: the giver's own name for the job; it comes back with the answer.
+
+    Raises InputError for a start that is empty, an option that does not exist, one out of range,
+    and options that contradict each other.
+    """
+
+    start: Start
+    constraint: Spec | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    id: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "settings", _listed(self.settings))
+        check_settings(self.settings)
+        if self.constraint is not None:
+            try:
+                object.__setattr__(self, "constraint", spec_of(self.constraint))
+            except ValueError as error:
+                raise InputError("constraint", str(error)) from None
+
+    @classmethod
+    def chat(
+        cls, message: str, constraint: Any = None, *, system: str | None = None, **settings: Any
+    ) -> Job:
+        """Answer a message.
+
+        Args:
+            message: the user's text.
+            constraint: a JsonSchema, Regex, Lark or Choice, or what stands for one: a dict or a
+                class with `model_json_schema`, a compiled pattern, a list of strings.
+            system: system text that comes before the message.
+            settings: options by keyword, such as `temperature=0.0` or `gen=100`.
+        """
+        before = [] if system is None else [{"role": "system", "content": system}]
+        return cls.messages([*before, {"role": "user", "content": message}], constraint, **settings)
+
+    @classmethod
+    def messages(
+        cls, messages: Sequence[Message], constraint: Any = None, **settings: Any
+    ) -> Job:
+        """Answer the last message of a conversation; each has "role" and "content"."""
+        if not messages or not messages[-1].get("content"):
+            raise InputError("prompt", "the text is empty; there is nothing to answer")
+        return cls(Chat(tuple(messages)), constraint, settings)
+
+    @classmethod
+    def prompt(cls, text: str, constraint: Any = None, **settings: Any) -> Job:
+        """Continue a raw text."""
+        if not text:
+            raise InputError("prompt", "the text is empty; there is nothing to answer")
+        return cls(Text(text), constraint, settings)
+
+    @classmethod
+    def ids(cls, tokens: Sequence[int], constraint: Any = None, **settings: Any) -> Job:
+        """Continue token ids."""
+        if not tokens:
+            raise InputError("prompt", "there are no ids; there is nothing to answer")
+        return cls(Ids(tuple(tokens)), constraint, settings)
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether the model's template makes the prompt."""
+        return isinstance(self.start, Chat)
+
+    @property
+    def think(self) -> bool | None:
+        """Whether the model may think first: as given, not under a constraint, or its template's
+        default (None)."""
+        think: bool | None = self.settings.get("think")
+        return False if think is None and self.constraint is not None else think
+
+
+def _listed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings without those that are None, a single stop as a list and biases as pairs."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    if isinstance(given.get("stop"), str | int):
+        given["stop"] = (given["stop"],)
+    if isinstance(given.get("logit_bias"), Mapping):
+        given["logit_bias"] = tuple(given["logit_bias"].items())
+    return given
+
+
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Raise InputError for options that don't exist, are out of range or contradict each other."""
+    known = job_options()
+    for name, value in settings.items():
+        if name not in known:
+            similar = difflib.get_close_matches(name, known, 1)
+            hint = ("; did you mean ", Part(similar[0]), "?") if similar else ()
+            raise InputError(name, "there is no such option", *hint)
+        known[name].check(value)
+    temperature = settings.get("temperature")
+    if settings.get("greedy") and temperature:
+        raise contradiction("greedy", "temperature", f" {temperature:g}")
+    for stop in settings.get("stop", ()):
+        if stop == "":
+            raise InputError("stop", "the text is empty; give a token id or some text")
+    for token, bias in settings.get("logit_bias", ()):
+        check_bias(token, bias)
+
+
+def check_bias(token: str | int, bias: float) -> None:
+    """Raise InputError for a bias that is no number or out of range."""
+    if token == "":
+        raise InputError("logit_bias", "a token is empty")
+    if not bias == bias or (abs(bias) > _MAX_BIAS and bias != _BAN):
+        raise InputError("logit_bias", f"{bias:g} is out of range; give -1e6 to 1e6, or -inf to ban")
+
+
+def laid_over(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """`given` over `defaults`; of two ways to set one thing the given one wins."""
+    rest = dict(defaults)
+    if given.get("temperature") is not None:
+        rest.pop("greedy", None)
+    elif given.get("greedy"):
+        rest.pop("temperature", None)
+    return {**rest, **given}

@@ -1,0 +1,200 @@
+"""From a name to a loaded model: a path, or the model that is built in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fucina_cli.errors import InputError
+from fucina_cli.families.family import Family
+from fucina_cli.families.registry import WrongFamily, check_family, families, family_of
+from fucina_cli.llama import header, native
+from fucina_cli.llama.context import CACHE_TYPES, Context
+from fucina_cli.llama.errors import ModelError
+from fucina_cli.llama.model import Model
+from fucina_cli.runtime import Runtime
+from fucina_cli.tiny import builtin
+
+if TYPE_CHECKING:
+    from fucina_cli.drafting.speculation import Speculation
+
+#: Tokens of one reference: some 250 bytes of memory each at worst, and 5 microseconds.
+_MOST_TOKENS = 2_000_000
+
+#: Marks a block in which a crash of native code is the fault of a part of the input.
+Blame = Callable[[str], AbstractContextManager[None]]
+
+
+def nobody(_part: str) -> AbstractContextManager[None]:
+    """Blame nobody: nothing watches this process."""
+    return nullcontext()
+
+
+def model_path(part: str, name: str, family: Family | None) -> Path:
+    """The file that a model's name stands for.
+
+    Raises InputError about `part` where the name is that of the built-in model and the family has
+    none, or is not known.
+    """
+    if not name:
+        raise InputError(part, "the path is empty; give a .gguf file")
+    if name != builtin.NAME:
+        return Path(name)
+    path = None if family is None else builtin.builtin_path(family.name)
+    if path is None:
+        with_one = [f for f in families() if builtin.builtin_path(f.name)]
+        ways = [f"{f.command} {name}" for f in with_one]
+        who = "" if family is None else family.command
+        if family is None:
+            ways, who = [f'family="{f.name}"' for f in with_one], "no family"
+        ways.append(f"the path of a .gguf file (./{name} for one of that name)")
+        raise InputError(part, f"{who} has no built-in model; give {', or '.join(ways)}")
+    return path
+
+
+def load_model(
+    name: str,
+    family: Family | None,
+    runtime: Runtime,
+    *,
+    vocab_only: bool = False,
+    blame: Blame = nobody,
+) -> tuple[Model, Family]:
+    """Load a model for `family`, or for the family that its file names.
+
+    Raises InputError that names the file.
+    """
+    part = f"'{name}'"
+    path = model_path(part, name, family)
+    try:
+        architecture = header.architecture(path)
+        if family is not None and architecture is not None:
+            check_family(family, architecture)
+        with blame(part):
+            native.library(exact=runtime.exact)
+            model = Model(
+                path,
+                exact=runtime.exact,
+                gpu_layers=_gpu_layers(runtime),
+                vocab_only=vocab_only,
+            )
+        if family is not None:
+            check_family(family, model.architecture)
+    except (ModelError, WrongFamily) as error:
+        raise InputError(part, str(error)) from None
+    return model, family or family_of(model.architecture)
+
+
+def cache_types(runtime: Runtime) -> tuple[str, str] | None:
+    """Element types of K and V: `K,V` or one name for both, None for what exactness asks for.
+
+    Raises InputError for a name that is not known.
+    """
+    if runtime.cache_type is None:
+        return None
+    names = [part.strip() for part in runtime.cache_type.split(",")]
+    if len(names) == 1:
+        names *= 2
+    known = sorted(CACHE_TYPES)
+    if len(names) != 2 or any(name not in known for name in names):
+        raise InputError(
+            "cache_type",
+            f"'{runtime.cache_type[:40]}' is not a type or K,V pair of: {', '.join(known)}",
+        )
+    return names[0], names[1]
+
+
+class Drafting:
+    """What drafts for a model: opened once, and made for each of its contexts.
+
+    Args:
+        model: whose tokens are drafted.
+        texts: documents to draft from, by name.
+
+    Raises InputError for a draft model or a document that can't be used.
+    """
+
+    def __init__(
+        self, model: Model, runtime: Runtime, texts: Mapping[str, str], blame: Blame = nobody
+    ) -> None:
+        self._runtime, self._blame = runtime, blame
+        self._draft_model = self._load(model)
+        #: Whether drafts can be taken back; else there are none.
+        self.possible = model.can_rewind
+        self._references = {name: _index(model, name, text) for name, text in texts.items()}
+
+    def of(self, context: Context) -> Speculation | None:
+        """What drafts in `context`; None where nothing can be taken back."""
+        from fucina_cli.drafting.speculation import Speculation
+
+        if not self.possible:
+            return None
+        return Speculation(
+            cascade=self._runtime.spec or bool(self._references),
+            references=self._references,
+            draft_context=self._draft_context(context),
+        )
+
+    def close(self) -> None:
+        """Free the draft model."""
+        if self._draft_model is not None:
+            self._draft_model.close()
+
+    def _load(self, model: Model) -> Model | None:
+        """The draft model, found to be fit for `model`."""
+        from fucina_cli.drafting.draft_model import check_draft_model
+
+        runtime = self._runtime
+        if runtime.draft_model is None:
+            return None
+        path = model_path("draft_model", runtime.draft_model, family_of(model.architecture))
+        try:
+            with self._blame("draft_model"):
+                draft_model = Model(path, exact=runtime.exact, gpu_layers=_gpu_layers(runtime))
+                check_draft_model(model, draft_model)
+        except ModelError as error:
+            raise InputError("draft_model", str(error)) from None
+        return draft_model
+
+    def _draft_context(self, context: Context) -> Context | None:
+        if self._draft_model is None:
+            return None
+        try:
+            with self._blame("draft_model"):
+                return Context(
+                    self._draft_model,
+                    n_ctx=context.n_ctx,
+                    n_slots=context.n_slots,
+                    threads=self._runtime.threads,
+                )
+        except ModelError as error:
+            raise InputError("draft_model", str(error)) from None
+
+
+def check_references(names: Mapping[str, str]) -> None:
+    """Raise InputError for a document whose name is that of a source of drafts."""
+    from fucina_cli.drafting.cascade import OWN_NAMES
+
+    for name in names:
+        if not name:
+            raise InputError("spec_ref", "the path is empty; give a file")
+        if name in OWN_NAMES:
+            raise InputError("spec_ref", f"'{name}' is a name of the sources; write './{name}'")
+
+
+def _index(model: Model, name: str, text: str) -> object:
+    from fucina_cli.drafting.automaton import Reference
+
+    tokens = model.vocabulary.tokenize(text)
+    if len(tokens) > _MOST_TOKENS:
+        raise InputError(
+            "spec_ref",
+            f"'{name}' has {len(tokens)} tokens, {_MOST_TOKENS} can be indexed; give a part of it",
+        )
+    return Reference(tokens)
+
+
+def _gpu_layers(runtime: Runtime) -> int:
+    return -1 if runtime.gpu_layers is None else runtime.gpu_layers
