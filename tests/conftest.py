@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import ggufs
 import pytest
-from decode_bench import Bench
 
 from fucina_cli.tiny.builtin import builtin_path
+from tests.support import ggufs
+from tests.support.decode_bench import Bench
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -16,15 +16,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-import ggufs
 import pytest
-from command_line import Result, run
 from gguf import GGUFValueType
 
 from fucina_cli.cli import supervisor
 from fucina_cli.cli.main import execute
 from fucina_cli.families.family import Family
 from fucina_cli.families.registry import FAMILIES
+from tests.support import ggufs
+from tests.support.command_line import Result, run
 
 IDS = ("1,2", "--gen", "2")
 #: Seconds after which a command that does not end counts as one that never will.

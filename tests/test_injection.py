@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import ggufs
 import pytest
 from gguf import TokenType
 from hypothesis import HealthCheck, example, given, settings
@@ -23,6 +22,7 @@ from fucina_cli.llama import native
 from fucina_cli.llama.model import Model
 from fucina_cli.llama.vocabulary import Vocabulary
 from fucina_cli.prompts import chat_prompt, text_prompt
+from tests.support import ggufs
 
 _NOT_TEXT = 1 << 0 | 1 << 3 | 1 << 4  # unknown, control and user-defined tokens of llama.h
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import run
 
 from fucina_cli.constraint import source, validation
+from tests.support.command_line import run
 
 pytestmark = pytest.mark.model
 GRAMMARS = Path(__file__).resolve().parents[1] / "grammars"

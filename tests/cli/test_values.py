@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from command_line import RunHere, run, run_here
 
 from fucina_cli.cli import values
 from fucina_cli.cli.exits import FlagError
-from fucina_cli.cli.options import Options
 from fucina_cli.cli.values import RANGES, TextReader
+from tests.support.command_line import RunHere, run, run_here
+from tests.support.options import MODEL, options
 
 __all__ = ["run_here"]  # a fixture
-
-#: No test here gets as far as opening it.
-MODEL = "no-such-model.gguf"
-
-
-def options(**given: Any) -> Options:
-    """Options as if only `given` stood on the command line."""
-    fields: dict[str, Any] = {
-        field.name: False if field.type == "bool" else None for field in dataclasses.fields(Options)
-    }
-    return Options(**{**fields, "model": MODEL, "exact": True, "forced_spans": True, **given})
-
 
 # -- text ----------------------------------------------------------------------------------------
 

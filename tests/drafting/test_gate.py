@@ -16,44 +16,7 @@ from hypothesis import strategies as st
 from fucina_cli.drafting.cost import CostModel
 from fucina_cli.drafting.gate import Gate, GateSettings
 from fucina_cli.drafting.source import CERTAIN, Outlook
-
-WEAK = Outlook("reply 2+", 0.3, 0.7)
-STRONG = Outlook("reply 16+", 0.9, 0.95)
-#: Costs of a verification in plain steps, all rows with logits: a 0.6B and a 270M model.
-QWEN = ((1, 1.0), (2, 2.17), (3, 2.45), (4, 2.65), (8, 3.8), (17, 6.4))
-GEMMA = ((1, 1.0), (2, 1.8), (4, 2.3), (8, 3.3), (17, 5.3))
-
-
-def _cost(table: Sequence[tuple[int, float]], rows: int) -> float:
-    for (a, low), (b, high) in itertools.pairwise(table):
-        if rows <= b:
-            return low + (high - low) * (rows - a) / (b - a)
-    raise AssertionError(rows)
-
-
-class Machine:
-    """Decodes with drafts of 16 tokens on a machine of known costs; keeps time and tokens."""
-
-    def __init__(
-        self, gate: Gate, table: Sequence[tuple[int, float]], plain_seconds: float = 0.01
-    ) -> None:
-        self.gate, self.table, self.plain_seconds = gate, table, plain_seconds
-        self.time = 0.0  # plain steps
-        self.tokens = 0
-        self.lengths: list[int] = []
-
-    def step(self, outlook: Outlook | None, held: int, noise: float = 1.0, limit: int = 16) -> int:
-        """One forward; of the draft `held` tokens would be accepted. The tokens verified."""
-        n = self.gate.budget(limit, outlook) if outlook else 0
-        assert 0 <= n <= limit
-        cost = _cost(self.table, 1 + n)
-        self.time += cost
-        self.gate.record(1 + n, 1 + n, cost * self.plain_seconds * noise)
-        self.tokens += 1 + min(n, held)
-        if outlook and n:
-            self.gate.settle(n, min(n, held), outlook)
-        self.lengths.append(n)
-        return n
+from tests.support.gates import GEMMA, QWEN, STRONG, WEAK, Machine, cost_of
 
 
 @pytest.mark.parametrize("table", [QWEN, GEMMA], ids=["qwen", "gemma"])
@@ -163,7 +126,7 @@ def test_between_the_two_thresholds_a_kind_stays_as_it_is() -> None:
         machine = Machine(gate, table)
         for _ in range(3):
             for rows in (1, 2, 3, 5, 9, 17):
-                gate.record(rows, rows, 0.01 * _cost(table, rows))
+                gate.record(rows, rows, 0.01 * cost_of(table, rows))
         for _ in range(200):
             machine.step(outlook, held=1)
         speedup = gate.state()["kinds"][outlook.kind]["speedup"]
@@ -275,7 +238,7 @@ def test_the_time_that_making_a_draft_takes_counts() -> None:
         used = 0
         for _ in range(60):
             n = gate.budget(8, outlook)
-            gate.record(1 + n, 1 + n, 0.01 * _cost(GEMMA, 1 + n))
+            gate.record(1 + n, 1 + n, 0.01 * cost_of(GEMMA, 1 + n))
             gate.settle(n, min(n, 5), outlook, seconds=seconds * n)
             used += bool(n)
         return used

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from grammars_for_tests import SOURCES
 from numpy.typing import NDArray
 
 from fucina_cli.constraint import grammar
@@ -21,6 +20,7 @@ from fucina_cli.llama.exactness import probe
 from fucina_cli.llama.model import Model
 from fucina_cli.sampling import LogitProcessor, Sampler, SamplingConfig, Structured
 from fucina_cli.sampling.processor import ForcesBytes
+from tests.support.grammars import SOURCES
 
 GREEDY = SamplingConfig()
 SAMPLED = SamplingConfig(

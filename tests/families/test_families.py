@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-import ggufs
 import pytest
 from gguf import TokenType
 
@@ -19,6 +18,7 @@ from fucina_cli.families.registry import FAMILIES, WrongFamily, check_family, fa
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import chat_prompt, stop_token, thinking_tokens
+from tests.support import ggufs
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pytest
-from command_line import Result, RunHere, run_here
 from numpy.typing import NDArray
 
 from fucina_cli.cli import session
@@ -23,6 +22,7 @@ from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.exactness import spread_ids
 from fucina_cli.llama.model import Model
 from fucina_cli.llama.rowcheck import AFTER_DRAFT, BATCHED, LOCKSTEP, Report
+from tests.support.command_line import Result, RunHere, run_here
 
 __all__ = ["run_here"]  # a fixture
 

@@ -15,8 +15,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="the recipe needs: pip install '.[train]'")
 pytest.importorskip("tokenizers", reason="the recipe needs: pip install '.[train]'")
 
-from reference import Reference  # noqa: E402
-
 from fucina_cli.llama.context import Context, Row  # noqa: E402
 from fucina_cli.llama.model import Model  # noqa: E402
 from fucina_cli.tiny.builtin import builtin_path  # noqa: E402
@@ -27,6 +25,7 @@ from fucina_cli.tiny.recipe.formats import FORMATS  # noqa: E402
 from fucina_cli.tiny.recipe.networks import CONFIGS, Network  # noqa: E402
 from fucina_cli.tiny.recipe.training import train  # noqa: E402
 from fucina_cli.tiny.recipe.vocabulary import Vocabulary, learn  # noqa: E402
+from tests.support.reference import Reference  # noqa: E402
 
 FAMILIES = ("qwen3", "gemma4")
 ODD = [

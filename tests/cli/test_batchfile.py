@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_cli_values import options
 
 from fucina_cli.cli import batchfile
 from fucina_cli.cli.batchfile import BadLine, BatchRequest, count_lines, parse, read_lines
@@ -24,6 +23,7 @@ from fucina_cli.cli.options import Options
 from fucina_cli.cli.session import Texts
 from fucina_cli.constraint import source
 from fucina_cli.constraint.source import Source
+from tests.support.options import options
 
 NO_TEXTS = Texts(messages=None, prompt=None, source=None, stops=())
 YES_NO = source.regex("yes|no")

@@ -15,9 +15,6 @@ from pathlib import Path
 import gguf
 import numpy as np
 import pytest
-from command_line import Result, RunHere, run
-from command_line import run_here as run_here
-from reference import Reference
 
 from fucina_cli.bench.tiny import quality
 from fucina_cli.constraint import source, validation
@@ -29,6 +26,9 @@ from fucina_cli.tiny.corpus import city_documents, ticket_drafts, ticket_held_ou
 from fucina_cli.tiny.corpus.document import Chat, Text
 from fucina_cli.tiny.corpus.mixture import documents
 from fucina_cli.tiny.recipe.formats import FORMATS
+from tests.support.command_line import Result, RunHere, run
+from tests.support.command_line import run_here as run_here
+from tests.support.reference import Reference
 
 FAMILIES = ("qwen3", "gemma4")
 TRIAGE = (

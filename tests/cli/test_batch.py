@@ -14,14 +14,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import ggufs
 import pytest
-from command_line import Result, RunHere, run, run_here
-from processes import Running, command, start
 
 from fucina_cli.cli import many
 from fucina_cli.constraint import grammar, validation
 from fucina_cli.llama.context import Context, Row
+from tests.support import ggufs
+from tests.support.command_line import Result, RunHere, run, run_here
+from tests.support.processes import Running, command, start
 
 __all__ = ["run_here", "start"]  # fixtures
 

@@ -10,11 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import ggufs
 import numpy as np
 import pytest
 import typer.main
-from command_line import Result, RunHere, run, run_here
 
 from fucina_cli.cli import session
 from fucina_cli.cli.app import build
@@ -23,6 +21,8 @@ from fucina_cli.families.family import Family
 from fucina_cli.families.generic import GENERIC
 from fucina_cli.families.registry import FAMILIES
 from fucina_cli.llama.model import Model
+from tests.support import ggufs
+from tests.support.command_line import Result, RunHere, run, run_here
 
 __all__ = ["run_here"]  # a fixture
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pytest
-from decode_bench import GREEDY, SAMPLED, STREAMS, Bench, Logged
-from grammars_for_tests import SOURCES
 from numpy.typing import NDArray
 
 from fucina_cli.decoding.prefill import last_logits
@@ -22,6 +20,8 @@ from fucina_cli.sampling import (
     Sampler,
     SamplingConfig,
 )
+from tests.support.decode_bench import GREEDY, SAMPLED, STREAMS, Bench, Logged
+from tests.support.grammars import SOURCES
 
 
 class Script(DraftSource):

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from grammars_for_tests import RECURSIVE, SOURCES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llguidance import LLMatcher
@@ -20,6 +19,7 @@ from fucina_cli.constraint.grammar import Grammar, Tokens
 from fucina_cli.constraint.source import GrammarError, Source
 from fucina_cli.llama.model import Model
 from fucina_cli.sampling import allowed_ids
+from tests.support.grammars import RECURSIVE, SOURCES
 
 Compile = Callable[[Source], Grammar]
 _MOST_TOKENS = 400

@@ -7,34 +7,23 @@ import json
 from collections.abc import Callable, Sequence
 
 import pytest
-from decode_bench import Bench, Logged
-from grammars_for_tests import SOURCES
 
 from fucina_cli.conversation import Request, generate
 from fucina_cli.decoding.stream import Stream
 from fucina_cli.drafting.automaton import Reference
 from fucina_cli.drafting.gate import Gate
-from fucina_cli.drafting.source import DraftSource, Outlook
+from fucina_cli.drafting.source import DraftSource
 from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.llama.context import Context
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling import LogitBias, ProcessorChain, SamplingConfig
+from tests.support.decode_bench import Bench, Logged
+from tests.support.gates import Fickle
+from tests.support.grammars import SOURCES
 
 #: A prompt that repeats itself, so that there is something to draft from.
 PROMPT = 'Ticket 7: {"category":"billing","priority":"high"} Ticket 8: {"category":"billing",'
 SEEDS = range(7)
-
-
-class Fickle(Gate):
-    """A gate that lets through an arbitrary part of each draft, the same in every run."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__()
-        self._seed, self._asked = seed, 0
-
-    def budget(self, limit: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1) -> int:
-        self._asked += 1
-        return min(limit, (self._seed * 31 + self._asked * 17) % 9)
 
 
 @pytest.mark.parametrize("name", ["none", *SOURCES])

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pytest
-from grammars_for_tests import SOURCES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llguidance import LLTokenizer
@@ -21,6 +20,7 @@ from fucina_cli.drafting.constrained import ConstrainedSource
 from fucina_cli.drafting.source import CERTAIN, DraftSource, LearnsTopK
 from fucina_cli.sampling import LogitBias, ProcessorChain
 from fucina_cli.sampling.mask import pack_mask
+from tests.support.grammars import SOURCES
 
 _STOP = 256
 _MERGED = [

@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import ggufs
 import pytest
-from command_line import Result, RunHere, run_here
+
+from tests.support import ggufs
+from tests.support.command_line import Result, RunHere, run_here
 
 __all__ = ["run_here"]  # a fixture
 

@@ -6,12 +6,9 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import ggufs
 import numpy as np
 import pytest
-from decode_bench import GREEDY, SAMPLED, Bench
 from gguf import TokenType
-from grammars_for_tests import SOURCES
 from numpy.typing import NDArray
 
 from fucina_cli.constraint.constraint import Constraint, ConstraintError
@@ -35,6 +32,9 @@ from fucina_cli.sampling import (
     apply_mask_words,
     pack_mask,
 )
+from tests.support import ggufs
+from tests.support.decode_bench import GREEDY, SAMPLED, Bench
+from tests.support.grammars import SOURCES
 
 _PADDING = 600
 _OTHER_WEIGHTS = 5

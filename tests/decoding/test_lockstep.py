@@ -10,14 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import ggufs
 import numpy as np
 import pytest
-from decode_bench import GREEDY, SAMPLED, Bench, Logged
-from grammars_for_tests import SOURCES
 from llguidance._lib import LLMatcher, LLParserLimits
 from numpy.typing import NDArray
-from test_speculation import Fickle
 
 from fucina_cli import conversation
 from fucina_cli.constraint import grammar
@@ -42,6 +38,10 @@ from fucina_cli.sampling import (
     Sampler,
     SamplingConfig,
 )
+from tests.support import ggufs
+from tests.support.decode_bench import GREEDY, SAMPLED, Bench, Logged
+from tests.support.gates import Fickle
+from tests.support.grammars import SOURCES
 
 N_CTX = 700
 SLOTS = 8

@@ -14,12 +14,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import ggufs
 import pytest
-from command_line import RunHere, run, run_here
-from processes import PATIENCE, Running, command, environment, read_some, start
 
 from fucina_cli.limits import interrupt_waits, interrupts_held
+from tests.support import ggufs
+from tests.support.command_line import RunHere, run, run_here
+from tests.support.processes import PATIENCE, Running, command, environment, read_some, start
 
 __all__ = ["run_here", "start"]  # fixtures
 

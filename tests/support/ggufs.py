@@ -10,9 +10,7 @@ Each builder writes one model file that llama.cpp loads and runs, and returns it
 
 All of them take ``overrides`` (metadata to replace or add) and ``drop`` (glob patterns of metadata
 keys to leave out), for files that are broken on purpose. ``drop`` is applied before ``overrides``;
-a pattern that matches no key is an error. Python values become the GGUF types the converter uses
-(``int`` -> UINT32, or INT32 when negative and inside arrays; ``float`` -> FLOAT32); wrap a value in
-:func:`typed` or :class:`Encoded` to choose another type or to write malformed bytes.
+a pattern that matches no key is an error. Values are written as :mod:`fucina_cli.tiny.ggufs` says.
 
 The same arguments give the same bytes. Weights are normal deviates scaled so that every logit is
 roughly normal over the vocabulary with standard deviation ``logit_std`` (natural-log units).
@@ -23,7 +21,6 @@ from __future__ import annotations
 import base64
 import importlib.util
 import re
-import struct
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,11 +30,13 @@ from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from gguf import GGMLQuantizationType, GGUFValueType, LlamaFileType, TokenType
+from gguf import GGUFValueType, LlamaFileType, TokenType
+
+from fucina_cli.tiny import ggufs
+from fucina_cli.tiny.ggufs import Encoded, Tensor, typed
 
 __all__ = [
     "CHATML_TEMPLATE",
@@ -67,91 +66,6 @@ _NO_OVERRIDES: Mapping[str, object] = MappingProxyType({})
 # The file format
 # ---------------------------------------------------------------------------------------------
 
-_ALIGNMENT = 32
-_SCALAR_FORMATS = {
-    GGUFValueType.UINT8: "<B",
-    GGUFValueType.INT8: "<b",
-    GGUFValueType.UINT16: "<H",
-    GGUFValueType.INT16: "<h",
-    GGUFValueType.UINT32: "<I",
-    GGUFValueType.INT32: "<i",
-    GGUFValueType.FLOAT32: "<f",
-    GGUFValueType.BOOL: "<?",
-    GGUFValueType.UINT64: "<Q",
-    GGUFValueType.INT64: "<q",
-    GGUFValueType.FLOAT64: "<d",
-}
-
-
-class Encoded(NamedTuple):
-    """A metadata value as it stands in the file: its GGUF type, and its bytes after the type."""
-
-    kind: GGUFValueType
-    payload: bytes
-
-
-class Tensor(NamedTuple):
-    """Weights as they stand in the file; ``shape`` counts elements, slowest dimension first."""
-
-    kind: GGMLQuantizationType
-    shape: tuple[int, ...]
-    data: bytes
-
-
-def typed(kind: GGUFValueType, value: float) -> Encoded:
-    """A scalar of the GGUF type ``kind``, e.g. ``typed(GGUFValueType.INT64, -1)``."""
-    return Encoded(kind, struct.pack(_SCALAR_FORMATS[kind], value))
-
-
-def _string(text: str | bytes) -> bytes:
-    raw = text.encode() if isinstance(text, str) else text
-    return len(raw).to_bytes(8, "little") + raw
-
-
-def _array(kind: GGUFValueType, items: Sequence[bytes]) -> Encoded:
-    """An array of ``kind`` whose encoded elements are ``items``."""
-    return Encoded(GGUFValueType.ARRAY, struct.pack("<IQ", kind, len(items)) + b"".join(items))
-
-
-def _numbers(kind: GGUFValueType, values: npt.ArrayLike) -> Encoded:
-    """An array of ``kind`` from the 1-d sequence ``values``."""
-    packed = np.asarray(values, np.dtype(_SCALAR_FORMATS[kind]))
-    return Encoded(GGUFValueType.ARRAY, struct.pack("<IQ", kind, packed.size) + packed.tobytes())
-
-
-def _encode(value: object) -> Encoded:
-    """``value`` in the GGUF type that llama.cpp's converter would give it."""
-    match value:
-        case Encoded():
-            return value
-        case bool():
-            return typed(GGUFValueType.BOOL, value)
-        case int() if 0 <= value < 1 << 32:
-            return typed(GGUFValueType.UINT32, value)
-        case int() if -(1 << 31) <= value < 0:
-            return typed(GGUFValueType.INT32, value)
-        case int():
-            return typed(GGUFValueType.UINT64 if value > 0 else GGUFValueType.INT64, value)
-        case float():
-            return typed(GGUFValueType.FLOAT32, value)
-        case str() | bytes():
-            return Encoded(GGUFValueType.STRING, _string(value))
-        case list() | tuple():
-            if all(isinstance(item, str | bytes) for item in value):
-                return _array(GGUFValueType.STRING, [_string(item) for item in value])
-            for python_type, kind in (
-                (bool, GGUFValueType.BOOL),
-                (int, GGUFValueType.INT32),
-                (float, GGUFValueType.FLOAT32),
-            ):
-                if all(isinstance(item, python_type) for item in value):
-                    return _array(kind, [typed(kind, item).payload for item in value])
-    raise TypeError(f"no GGUF type for {value!r}")
-
-
-def _padding(size: int) -> bytes:
-    return bytes(-size % _ALIGNMENT)
-
 
 def write_gguf(
     path: str | PathLike[str],
@@ -177,47 +91,14 @@ def write_gguf(
     }
     kept.update(overrides)
 
-    head = [struct.pack("<4sIQQ", b"GGUF", 3, len(tensors), len(kept))]
-    for key, value in kept.items():
-        kind, payload = _encode(value)
-        head += _string(key), struct.pack("<I", kind), payload
-    offset = 0
-    for name, tensor in tensors.items():
-        sizes = tensor.shape[::-1]
-        head += (
-            _string(name),
-            struct.pack(f"<I{len(sizes)}QIQ", len(sizes), *sizes, tensor.kind, offset),
-        )
-        offset += len(tensor.data) + len(_padding(len(tensor.data)))
-
     target = Path(path)
-    with target.open("wb") as file:
-        header = b"".join(head)
-        file.write(header + _padding(len(header)))
-        for tensor in tensors.values():
-            file.write(tensor.data)
-            file.write(_padding(len(tensor.data)))
+    ggufs.write(target, kept, tensors)
     return target
 
 
 # ---------------------------------------------------------------------------------------------
 # Weights
 # ---------------------------------------------------------------------------------------------
-
-_Q8_0_BLOCK = 32  # weights that share one float16 scale
-
-
-def _q8_0(weights: npt.NDArray[np.float32]) -> bytes:
-    """Quantise ``weights`` [rows, columns] to Q8_0: 34 bytes for each 32 weights of a row."""
-    if weights.shape[-1] % _Q8_0_BLOCK:
-        raise ValueError(f"Q8_0 needs rows of a multiple of 32 weights, not {weights.shape[-1]}")
-    blocks = weights.reshape(-1, _Q8_0_BLOCK)
-    scales = np.abs(blocks).max(axis=1) / np.float32(127)
-    steps = np.rint(blocks / np.maximum(scales, np.float32(1e-30))[:, None]).astype(np.int8)
-    packed = np.empty((len(blocks), 2 + _Q8_0_BLOCK), np.uint8)
-    packed[:, :2] = scales.astype("<f2").view(np.uint8).reshape(-1, 2)
-    packed[:, 2:] = steps.view(np.uint8)
-    return packed.tobytes()
 
 
 class _Weights:
@@ -231,15 +112,13 @@ class _Weights:
         return self._random.standard_normal(shape, np.float32)
 
     def f32(self, name: str, values: npt.NDArray[np.float32]) -> None:
-        self.tensors[name] = Tensor(
-            GGMLQuantizationType.F32, values.shape, values.astype("<f4").tobytes()
-        )
+        self.tensors[name] = ggufs.f32(values)
 
     def matrix(self, name: str, n_in: int, n_out: int, *, std: float | None = None) -> None:
         """A Q8_0 matrix [n_out, n_in]; by default it maps unit variance to unit variance."""
         weights = self._normal(n_out, n_in)
         weights *= np.float32(n_in**-0.5 if std is None else std)
-        self.tensors[name] = Tensor(GGMLQuantizationType.Q8_0, weights.shape, _q8_0(weights))
+        self.tensors[name] = ggufs.q8_0(weights)
 
     def norm(self, name: str, size: int, gain: float = 1.0) -> None:
         """An F32 normalisation weight [size] that scatters a little about ``gain``."""
@@ -293,22 +172,13 @@ class Vocabulary:
         return ids
 
     @cached_property
-    def metadata(self) -> dict[str, Encoded]:
+    def metadata(self) -> dict[str, object]:
         """The metadata arrays, already encoded: the long part of a file, shared by its builds."""
         assert self.ids
-        arrays = {
-            "tokenizer.ggml.tokens": _array(
-                GGUFValueType.STRING, [_string(token) for token in self.tokens]
-            ),
-            "tokenizer.ggml.token_type": _numbers(GGUFValueType.INT32, self.types),
-        }
+        tables = ggufs.token_tables(self.tokens, self.types, self.merges)
         if self.scores:
-            arrays["tokenizer.ggml.scores"] = _numbers(GGUFValueType.FLOAT32, self.scores)
-        if self.merges:
-            arrays["tokenizer.ggml.merges"] = _array(
-                GGUFValueType.STRING, [_string(merge) for merge in self.merges]
-            )
-        return arrays
+            tables["tokenizer.ggml.scores"] = ggufs.numbers(GGUFValueType.FLOAT32, self.scores)
+        return tables
 
 
 def _vocabulary(
@@ -761,16 +631,15 @@ def build_qwen3(
     """
     vocabulary = qwen3_vocabulary()
     metadata = _general("qwen3", "Tiny Random Qwen3") | {
-        "qwen3.block_count": n_layer,
-        "qwen3.context_length": n_ctx,
-        "qwen3.embedding_length": n_embd,
-        "qwen3.feed_forward_length": n_ff,
-        "qwen3.attention.head_count": n_head,
-        "qwen3.attention.head_count_kv": n_head_kv,
-        "qwen3.attention.key_length": head_dim,
-        "qwen3.attention.value_length": head_dim,
-        "qwen3.attention.layer_norm_rms_epsilon": 1e-6,
-        "qwen3.rope.freq_base": 1e6,
+        **ggufs.sizes(
+            "qwen3",
+            layers=n_layer,
+            context=n_ctx,
+            width=n_embd,
+            hidden=n_ff,
+            heads=n_head,
+            others=ggufs.qwen3_attention(heads_kv=n_head_kv, head=head_dim, epsilon=1e-6, base=1e6),
+        ),
         "tokenizer.ggml.model": "gpt2",
         "tokenizer.ggml.pre": "qwen2",
         **vocabulary.metadata,
@@ -838,26 +707,26 @@ def build_gemma4(
             else value
             for key, value in (sampling or {}).items()
         },
-        "gemma4.block_count": n_layer,
-        "gemma4.context_length": n_ctx,
-        "gemma4.embedding_length": n_embd,
-        "gemma4.feed_forward_length": n_ff,
-        "gemma4.attention.head_count": n_head,
-        "gemma4.attention.head_count_kv": [n_head_kv if s else n_head_kv_full for s in slides],
-        "gemma4.attention.key_length": head_dim,
-        "gemma4.attention.value_length": head_dim,
-        "gemma4.attention.key_length_swa": head_dim_swa,
-        "gemma4.attention.value_length_swa": head_dim_swa,
-        "gemma4.attention.sliding_window": window,
-        "gemma4.attention.sliding_window_pattern": slides,
-        "gemma4.attention.shared_kv_layers": 0,
-        "gemma4.attention.layer_norm_rms_epsilon": 1e-6,
-        "gemma4.rope.freq_base": 1e6,
-        "gemma4.rope.freq_base_swa": 1e4,
-        "gemma4.rope.dimension_count": head_dim,
-        "gemma4.rope.dimension_count_swa": head_dim_swa,
-        "gemma4.final_logit_softcapping": softcap,
-        "gemma4.embedding_length_per_layer_input": 0,
+        **ggufs.sizes(
+            "gemma4",
+            layers=n_layer,
+            context=n_ctx,
+            width=n_embd,
+            hidden=n_ff,
+            heads=n_head,
+            others=ggufs.gemma4_attention(
+                slides,
+                heads_kv=n_head_kv,
+                head=head_dim_swa,
+                base=1e4,
+                full_heads_kv=n_head_kv_full,
+                full_head=head_dim,
+                full_base=1e6,
+                window=window,
+                softcap=softcap,
+                epsilon=1e-6,
+            ),
+        ),
         "tokenizer.ggml.model": "gemma4",
         **vocabulary.metadata,
         "tokenizer.ggml.bos_token_id": vocabulary.ids["<bos>"],
@@ -913,16 +782,21 @@ def _build_llama(
 ) -> Path:
     head_dim = n_embd // n_head
     metadata = _general("llama", "Tiny Random Llama") | {
-        "llama.block_count": n_layer,
-        "llama.context_length": n_ctx,
-        "llama.embedding_length": n_embd,
-        "llama.feed_forward_length": n_ff,
-        "llama.attention.head_count": n_head,
-        "llama.attention.head_count_kv": n_head_kv,
-        "llama.attention.layer_norm_rms_epsilon": 1e-5,
-        "llama.rope.dimension_count": head_dim,
-        "llama.rope.freq_base": 1e4,
-        "llama.vocab_size": len(vocabulary),
+        **ggufs.sizes(
+            "llama",
+            layers=n_layer,
+            context=n_ctx,
+            width=n_embd,
+            hidden=n_ff,
+            heads=n_head,
+            others={
+                "attention.head_count_kv": n_head_kv,
+                "attention.layer_norm_rms_epsilon": 1e-5,
+                "rope.dimension_count": head_dim,
+                "rope.freq_base": 1e4,
+                "vocab_size": len(vocabulary),
+            },
+        ),
         **tokenizer,
     }
     weights = _Weights(seed)
@@ -1057,14 +931,19 @@ def build_embedding(
     """
     vocabulary = bert_vocabulary()
     metadata = _general("bert", "Tiny Random BERT") | {
-        "bert.block_count": n_layer,
-        "bert.context_length": n_ctx,
-        "bert.embedding_length": n_embd,
-        "bert.feed_forward_length": n_ff,
-        "bert.attention.head_count": n_head,
-        "bert.attention.layer_norm_epsilon": 1e-12,
-        "bert.attention.causal": False,
-        "bert.pooling_type": 1,  # mean
+        **ggufs.sizes(
+            "bert",
+            layers=n_layer,
+            context=n_ctx,
+            width=n_embd,
+            hidden=n_ff,
+            heads=n_head,
+            others={
+                "attention.layer_norm_epsilon": 1e-12,
+                "attention.causal": False,
+                "pooling_type": 1,  # mean
+            },
+        ),
         "tokenizer.ggml.token_type_count": 2,
         "tokenizer.ggml.model": "bert",
         "tokenizer.ggml.pre": "default",
