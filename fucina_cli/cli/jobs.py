@@ -8,7 +8,7 @@ from typing import Any
 from fucina_cli.cli import values
 from fucina_cli.cli.commandline import IDS, CommandLine, flag_of
 from fucina_cli.cli.process.supervisor import BOARD
-from fucina_cli.constraint.kind import GrammarError, Kind, Spec
+from fucina_cli.constraint.kind import GrammarError, Kind, Spec, kinds
 from fucina_cli.constraint.recent import prepared
 from fucina_cli.errors import InputError
 from fucina_cli.job import Job, job_options
@@ -16,10 +16,18 @@ from fucina_cli.job import Job, job_options
 
 @dataclass(frozen=True)
 class Given:
-    """What the command line says of answers, whatever they start from."""
+    """What the command line says of answers, whatever they start from.
+
+    Attributes:
+        settings: options of jobs, by name.
+        constraint: None where there is none.
+        layout: settings of constraints, by name, which also lines with one of their own follow.
+        system: system text of chats.
+    """
 
     settings: dict[str, Any]
     constraint: Spec | None
+    layout: dict[str, Any]
     system: str | None
 
 
@@ -33,7 +41,8 @@ def read(line: CommandLine) -> tuple[Job | None, Given]:
         if text == "":
             raise InputError(name, "the text is empty; there is nothing to answer")
     settings = _settings(line)
-    given = Given(settings, _constraint(line), _text(line, "system"))
+    layout = {s.name: True for kind in kinds() for s in kind.settings if line.given(s.name)}
+    given = Given(settings, _constraint(line, layout), layout, _text(line, "system"))
     if given.constraint is not None:
         with BOARD.blaming(line.names("constraint")):
             try:
@@ -79,7 +88,7 @@ def _stop(line: CommandLine, value: str) -> str | int:
     return values.token_id(text) if values.is_id(text) and not line.reader.is_file(value) else text
 
 
-def _constraint(line: CommandLine) -> Spec | None:
+def _constraint(line: CommandLine, layout: dict[str, Any]) -> Spec | None:
     kind = line.kind
     if kind is None:
         return None
@@ -93,7 +102,7 @@ def _constraint(line: CommandLine) -> Spec | None:
         spec = kind.read(value)
     except GrammarError as error:
         raise InputError("constraint", str(error)) from None
-    return with_settings(spec, kind, {s.name: True for s in kind.settings if line.given(s.name)})
+    return with_settings(spec, kind, layout)
 
 
 def _texts(line: CommandLine, flag: str, value: str) -> list[str]:

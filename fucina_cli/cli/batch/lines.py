@@ -150,7 +150,7 @@ def parse(number: int, raw: bytes | None, given: Given, flags: Names, index: int
         try:
             own = _settings(line)
             settings = laid_over(given.settings, own)
-            constraint = _constraint(line, given.constraint, own)
+            constraint = _constraint(line, given.constraint, {**given.layout, **own}, own)
             names = job_options()
             return Job(start, constraint, {k: settings[k] for k in names if k in settings}, request)
         except InputError as error:
@@ -315,9 +315,9 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {"stop": _stops, "logit_bias
 
 
 def _constraint(
-    line: dict[str, Any], default: Spec | None, own: dict[str, Any]
+    line: dict[str, Any], default: Spec | None, layout: dict[str, Any], own: dict[str, Any]
 ) -> Spec | None:
-    """The line's own constraint, or the command line's, with the settings that the line gives.
+    """The line's own constraint, or the command line's, with the settings of its kind in force.
 
     Raises WrongValue.
     """
@@ -328,7 +328,7 @@ def _constraint(
     spec = default if not given else _read(given[0], line[given[0]])
     for kind in kinds():
         if spec is not None and spec.kind == kind.name:
-            return with_settings(spec, kind, own)
+            return with_settings(spec, kind, layout)
         for each in kind.settings:
             if own.get(each.name) and each.needs:
                 needed = quoted(kind.option.key or kind.name)
