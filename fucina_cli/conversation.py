@@ -99,13 +99,13 @@ class Conversations:
         self._context, self._speculation = context, speculation
         gate = speculation.gate if speculation else None
         drafts = speculation.draft_context if speculation else None
-        if drafts is not None and drafts.n_streams < context.n_streams:
+        if drafts is not None and drafts.n_slots < context.n_slots:
             raise ValueError(
-                f"{drafts.n_streams} streams of a draft model are too few for {context.n_streams}"
+                f"{drafts.n_slots} streams of a draft model are too few for {context.n_slots}"
             )
         self._lockstep = Lockstep(context, gate=gate, share=share)
         # A seat lasts as long as its request; the slot in the cache may change.
-        self._turns: dict[int, _Turn | None] = dict.fromkeys(range(context.n_streams))
+        self._turns: dict[int, _Turn | None] = dict.fromkeys(range(context.n_slots))
         self._done: list[tuple[Hashable, Answer]] = []  # not yet handed out
 
     @property
@@ -116,7 +116,7 @@ class Conversations:
     @property
     def running(self) -> int:
         """Requests on their way."""
-        return self._context.n_streams - self.free
+        return self._context.n_slots - self.free
 
     def submit(
         self, key: Hashable, prompt: Prompt, request: Request, on_text: OnText | None = None
@@ -124,7 +124,7 @@ class Conversations:
         """Begin with a request. Raises what Lockstep.add raises."""
         begin = time.perf_counter()
         if not self.free:
-            raise ValueError(f"all {self._context.n_streams} slots are taken")
+            raise ValueError(f"all {self._context.n_slots} slots are taken")
         seat = next(seat for seat, turn in self._turns.items() if turn is None)
         stream = _stream(self._context, prompt, request, self._speculation, seat, on_text)
         self._lockstep.add(stream)

@@ -35,7 +35,7 @@ class Bench:
 
     def __init__(self, path: Path) -> None:
         self.model = Model(path)
-        self.context = Context(self.model, n_ctx=700, n_streams=STREAMS)
+        self.context = Context(self.model, n_ctx=700, n_slots=STREAMS)
         self.exactness = probe(self.context)
         stop = self.model.vocabulary.eos
         assert stop is not None

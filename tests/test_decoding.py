@@ -325,7 +325,7 @@ def test_an_interrupt_in_the_middle_of_a_long_prompt_leaves_the_cache_as_counted
 def test_a_recurrent_model_reports_the_error_that_happened(
     llama: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(stream: int, length: int) -> None:
+    def never(slot: int, length: int) -> None:
         raise AssertionError("a recurrent cache can't be truncated")
 
     monkeypatch.setattr(Model, "can_rewind", False)

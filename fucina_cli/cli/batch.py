@@ -65,7 +65,7 @@ def run(family: Family, options: Options) -> int:
         make_drafts = speculate(model) if speculate else None
 
         def engine(size: int) -> _Engine:
-            context = session.open_context(options, model, size, n_streams=options.streams or 1)
+            context = session.open_context(options, model, size, n_slots=options.streams or 1)
             with session.blame_first_forward(options):
                 exactness = probe(context)
             made_by = make_drafts(context) if make_drafts else None

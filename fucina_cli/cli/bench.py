@@ -200,7 +200,7 @@ class _Bench:
             self._options, self._model, self._question.prompt, gen=self._limit
         )
         assert len(tokens) < size
-        context = session.open_context(self._options, self._model, size, n_streams=n)
+        context = session.open_context(self._options, self._model, size, n_slots=n)
         with session.blame_first_forward(self._options):
             self._exactness = self._exactness or probe(context)
         return context

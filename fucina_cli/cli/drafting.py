@@ -97,7 +97,7 @@ class _Drafting:
                 return Context(
                     self._draft_model,
                     n_ctx=context.n_ctx,
-                    n_streams=context.n_streams,
+                    n_slots=context.n_slots,
                     threads=options.threads,
                 )
         except ModelError as error:

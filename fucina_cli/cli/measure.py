@@ -108,7 +108,7 @@ def verify_batch(options: Options, model: Model, prompt: Prompt | None, steps: i
     if prompt is None:
         first = len(start.tokens)
         script = spread_ids(model.n_vocab, first + steps)[first:]
-    context = session.make_context(options, model, start, gen=room, n_streams=rowcheck.N_STREAMS)
+    context = session.make_context(options, model, start, gen=room, n_slots=rowcheck.N_SLOTS)
     with _blame_model(options):
         report = rowcheck.check(context, start.tokens, steps, script)
     if options.json:

@@ -273,14 +273,14 @@ def make_context(
     prompt: Prompt,
     *,
     gen: int | None,
-    n_streams: int = 1,
+    n_slots: int = 1,
 ) -> Context:
-    """A context of `n_streams` streams, each for the prompt and `gen` more tokens.
+    """A context of `n_slots` slots, each for the prompt and `gen` more tokens.
 
     Raises FlagError when it can't hold them.
     """
     return open_context(
-        options, model, context_size(options, model, prompt, gen=gen), n_streams=n_streams
+        options, model, context_size(options, model, prompt, gen=gen), n_slots=n_slots
     )
 
 
@@ -299,8 +299,8 @@ def context_size(options: Options, model: Model, prompt: Prompt, *, gen: int | N
     return size
 
 
-def open_context(options: Options, model: Model, size: int, *, n_streams: int = 1) -> Context:
-    """A context of `n_streams` streams of `size` tokens each. Raises FlagError when it can't be."""
+def open_context(options: Options, model: Model, size: int, *, n_slots: int = 1) -> Context:
+    """A context of `n_slots` slots of `size` tokens each. Raises FlagError when it can't be."""
     kinds = None
     if options.cache_type is not None:
         kinds = values.cache_type(options.cache_type, sorted(CACHE_TYPES))
@@ -310,7 +310,7 @@ def open_context(options: Options, model: Model, size: int, *, n_streams: int = 
             context = Context(
                 model,
                 n_ctx=size,
-                n_streams=n_streams,
+                n_slots=n_slots,
                 cache_type=kinds,
                 threads=options.threads,
             )

@@ -37,7 +37,7 @@ def run(family: Family, options: Options) -> int:
     watch = Stopwatch()
     model = session.load_model(options, family)
     question = asking.ask(options, family, model, texts)
-    context = session.make_context(options, model, question.prompt, gen=options.gen, n_streams=n)
+    context = session.make_context(options, model, question.prompt, gen=options.gen, n_slots=n)
     made_by = speculate(model)(context) if speculate else None
     load_s = watch.lap()
     compiler = Compiler(family, model)

@@ -1,8 +1,8 @@
 """Streams in the slots of one context: they come, advance together, end, and make room.
 
-A slot is a stream number of the KV cache. llama.cpp computes rows of several streams in one graph
-only where their numbers follow each other without a gap, so the streams are always neighbours: when
-one between others ends and nobody takes its place, the last one moves there.
+A slot is a numbered place for one sequence in the KV cache. llama.cpp computes rows of several slots
+in one graph only where their numbers follow each other without a gap, so the streams are always
+neighbours: when one between others ends and no other takes its slot, the last one moves there.
 
 What a new stream's prompt has in common with the tokens of any slot, of a running stream or of one
 that has ended, is copied in the cache instead of being computed again.
@@ -32,7 +32,7 @@ class Lockstep:
     """Streams that advance in common forwards.
 
     Args:
-        context: its streams are the slots; nobody else may use them meanwhile.
+        context: whose slots the streams get; nothing else may use them meanwhile.
         gate: of all drafts.
         share: copy common beginnings; off computes each prompt anew, for measurements.
     """
@@ -40,7 +40,7 @@ class Lockstep:
     def __init__(self, context: Context, *, gate: Gate | None = None, share: bool = True) -> None:
         self._context, self._gate = context, gate
         self._share = share and context.model.can_rewind
-        self._running: list[Stream | None] = [None] * context.n_streams
+        self._running: list[Stream | None] = [None] * context.n_slots
         self._left: list[list[int]] = [[] for _ in self._running]  # by streams that have gone
         context.clear_all()
 
@@ -68,7 +68,7 @@ class Lockstep:
             raise SharedConstraint(
                 "two streams share a sampler or constraint; give each a fork of its own"
             )
-        stream.slot = self._seat(stream.tokens)
+        stream.slot = self._choose_slot(stream.tokens)
         self._reuse(stream)
         self._running[stream.slot] = stream
 
@@ -128,7 +128,7 @@ class Lockstep:
         # Its last token is forwarded together with others.
         return stream.tokens[: max(stream.cached, len(stream.tokens) - 1)]
 
-    def _seat(self, tokens: Sequence[int]) -> int:
+    def _choose_slot(self, tokens: Sequence[int]) -> int:
         """The free slot for a stream with these tokens, beside or between the others.
 
         Of several the one that holds the longest beginning of it, then the one whose loss matters

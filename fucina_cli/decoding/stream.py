@@ -35,7 +35,7 @@ class Stream:
     """State of one stream in the decode core.
 
     Args:
-        slot: its stream number in the KV cache.
+        slot: its place in the KV cache.
         tokens: the prompt's ids; the reply's are appended as they are committed.
         sampler: its own; the processor inside is the stream's constraint.
         reply: collects the text.

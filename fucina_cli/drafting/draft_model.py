@@ -67,7 +67,7 @@ class DraftModelSource:
         """Draft with the model of `context`; see `check_draft_model` for which models can.
 
         Args:
-            context: of the draft model; nobody else may use its stream `slot`, which is cleared.
+            context: of the draft model; nobody else may use its slot `slot`, which is cleared.
             masks: the stream's processor, always at the end of the text; None drafts unmasked.
             gate: asked before anything is computed; None drafts always.
             n_vocab: number of the target's ids, None for as many as the draft model has; ids from
