@@ -1,8 +1,9 @@
 """Streams in the slots of one context: they come, advance together, end, and make room.
 
-A slot is a numbered place for one sequence in the KV cache. llama.cpp computes rows of several slots
-in one graph only where their numbers follow each other without a gap, so the streams are always
-neighbours: when one between others ends and no other takes its slot, the last one moves there.
+A slot is a numbered place for one sequence in the KV cache. llama.cpp computes rows of several
+slots in one graph only where their numbers follow each other without a gap, so the streams are
+always neighbours: when one between others ends and no other takes its slot, the last one moves
+there.
 
 What a new stream's prompt has in common with the tokens of any slot, of a running stream or of one
 that has ended, is copied in the cache instead of being computed again.
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from fucina_cli.decoding.step import STREAM_FAILURES, prefill, step
 from fucina_cli.decoding.stream import Stream
 from fucina_cli.llama.context import Context
+from fucina_cli.llama.prefix import common_prefix
 
 if TYPE_CHECKING:
     from fucina_cli.drafting.gate import Gate
@@ -101,9 +103,9 @@ class Lockstep:
         slot, tokens = stream.slot, stream.tokens[:-1]  # the last is forwarded for its logits
         best, shared = slot, 0
         if self._share:
-            own = _common(self._left[slot], tokens)
+            own = common_prefix(self._left[slot], tokens)
             best, shared = max(
-                ((i, _common(self._tokens(i), tokens)) for i in range(len(self._running))),
+                ((i, common_prefix(self._tokens(i), tokens)) for i in range(len(self._running))),
                 key=lambda candidate: candidate[1],
             )
             if shared < max(_LEAST_SHARED, own + 1):
@@ -139,7 +141,7 @@ class Lockstep:
         free = [i for i in near if i < len(self._running) and self._running[i] is None]
         return max(
             free or [self._running.index(None)],
-            key=lambda i: (_common(self._left[i], tokens), -len(self._left[i])),
+            key=lambda i: (common_prefix(self._left[i], tokens), -len(self._left[i])),
         )
 
     def _close_gaps(self) -> None:
@@ -166,11 +168,3 @@ def _stateful(stream: Stream) -> Iterator[object]:
         if part is not None:
             yield part
             waiting.extend(getattr(part, "members", ()))
-
-
-def _common(a: Sequence[int], b: Sequence[int]) -> int:
-    """Length of the common beginning."""
-    n = min(len(a), len(b))
-    if a[:n] == b[:n]:
-        return n
-    return next(i for i in range(n) if a[i] != b[i])

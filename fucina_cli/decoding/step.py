@@ -130,16 +130,14 @@ def prefill(context: Context, stream: Stream, end: int) -> None:
 
     The cache is left as `stream.cached` says, also by an interrupt.
     """
-    tokens, slot = stream.tokens, stream.slot
-    while stream.cached < end:
-        stop = min(stream.cached + context.batch_rows, end)
-        try:
-            context.decode([Row(tokens[i], i, slot, False) for i in range(stream.cached, stop)])
-        except BaseException:  # Ctrl-C too
-            _forget(context, stream)
-            raise
-        stream.cached = stop
-        stream.counts.forwards += 1
+    before = context.total_forwards
+    try:
+        context.prefill(stream.slot, stream.tokens[stream.cached : end], stream.cached)
+    except BaseException:  # Ctrl-C too
+        _forget(context, stream)
+        raise
+    stream.cached = end
+    stream.counts.forwards += context.total_forwards - before
 
 
 def _forget(context: Context, stream: Stream) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fucina_cli.drafting.source import Outlook, accepted
+from fucina_cli.drafting.source import Outlook
+from fucina_cli.llama.prefix import common_prefix
 
 if TYPE_CHECKING:  # only whoever speculates needs it loaded
     from fucina_cli.drafting.gate import Gate
@@ -76,7 +77,7 @@ class Shadow:
 
     def _settle_on_paper(self, gate: Gate, paper: _Paper, tokens: Sequence[int]) -> None:
         new = tokens[paper.position : paper.position + len(paper.draft)]
-        held = accepted(paper.draft, new)
+        held = common_prefix(paper.draft, new)
         if held < len(new) or held == len(paper.draft):
             gate.settle_on_paper(
                 len(paper.draft),
@@ -89,7 +90,7 @@ class Shadow:
 
     def _follow(self, gate: Gate, chain: _Chain, tokens: Sequence[int]) -> None:
         new = tokens[chain.position : chain.position + len(chain.rest)]
-        held = accepted(chain.rest, new)
+        held = common_prefix(chain.rest, new)
         failed = held < len(new)
         if held or failed:
             gate.learn_next(chain.outlook, held, failed)

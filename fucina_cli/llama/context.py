@@ -154,6 +154,26 @@ class Context:
             detail = " ".join(native.LOG.take_errors())[:200]
             raise ModelError(f"llama.cpp could not compute ({detail or status})")
 
+    def prefill(
+        self, slot: int, tokens: Sequence[int], start: int = 0, *, logits: bool = False
+    ) -> int:
+        """Decode `tokens` into `slot` from position `start` on, in forwards of `batch_rows` rows.
+
+        Returns the row of the last token in its forward, whose `logits` can be read if wanted; -1
+        without tokens. Raises what `decode` raises, after which the cache may hold some of them.
+        """
+        last, row = len(tokens) - 1, -1
+        for at in range(0, len(tokens), self.batch_rows):
+            chunk = tokens[at : at + self.batch_rows]
+            self.decode(
+                [
+                    Row(token, start + i, slot, logits and i == last)
+                    for i, token in enumerate(chunk, at)
+                ]
+            )
+            row = len(chunk) - 1
+        return row
+
     def logits(self, row: int) -> NDArray[np.float32]:
         """Logits of row `row` of the last forward: float32 [n_vocab], a view without a copy.
 

@@ -55,9 +55,7 @@ def probe(context: Context) -> Exactness:
     span = [Row(tokens[i], i, 0, True) for i in range(start, start + rows)]
     context.clear_all()
     try:
-        for at in range(0, start, context.batch_rows):
-            end = min(start, at + context.batch_rows)
-            context.decode([Row(tokens[i], i, 0, False) for i in range(at, end)])
+        context.prefill(0, tokens[:start])
         context.decode(span)
         together = [context.logits(i).copy() for i in range(rows)]
         worst = 0.0

@@ -124,9 +124,7 @@ class _Check:
 
     def run(self) -> Report:
         context = self.context
-        for at in range(0, self.start, context.batch_rows):
-            end = min(self.start, at + context.batch_rows)
-            context.decode([self._row(i, _SINGLE, logits=False) for i in range(at, end)])
+        context.prefill(_SINGLE, self.tokens[: self.start])
         if self.start:
             for slot in range(N_SLOTS):
                 if slot != _SINGLE:
