@@ -13,15 +13,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from fucina_cli.decoding.step import STREAM_FAILURES, prefill, step
 from fucina_cli.decoding.stream import Stream
 from fucina_cli.llama.context import Context
 from fucina_cli.llama.prefix import common_prefix
-
-if TYPE_CHECKING:
-    from fucina_cli.drafting.gate import Gate
 
 _LEAST_SHARED = 8  # tokens; copying fewer is not worth the trouble
 
@@ -35,12 +31,11 @@ class Lockstep:
 
     Args:
         context: whose slots the streams get; nothing else may use them meanwhile.
-        gate: of all drafts.
         share: copy common beginnings; off computes each prompt anew, for measurements.
     """
 
-    def __init__(self, context: Context, *, gate: Gate | None = None, share: bool = True) -> None:
-        self._context, self._gate = context, gate
+    def __init__(self, context: Context, *, share: bool = True) -> None:
+        self._context = context
         self._share = share and context.model.can_rewind
         self._running: list[Stream | None] = [None] * context.n_slots
         self._left: list[list[int]] = [[] for _ in self._running]  # by streams that have gone
@@ -82,7 +77,7 @@ class Lockstep:
         self._close_gaps()
         streams = self.streams
         with contextlib.suppress(*STREAM_FAILURES):  # each is in its stream
-            step(self._context, streams, gate=self._gate)
+            step(self._context, streams)
         ended = [stream for stream in streams if stream.finished]
         for stream in ended:
             self._leave(stream)
@@ -95,6 +90,12 @@ class Lockstep:
     # ----------------------------------------------------------------------------------------
 
     def _leave(self, stream: Stream) -> None:
+        """The stream advances no more here; its cache stays for others to share."""
+        self._vacate(stream)
+        if stream.drafts is not None:
+            stream.drafts.close()
+
+    def _vacate(self, stream: Stream) -> None:
         self._running[stream.slot] = None
         self._left[stream.slot] = stream.tokens[: stream.cached]
 
@@ -154,7 +155,7 @@ class Lockstep:
             gap = self._running.index(None, first)
             self._left[gap] = []
             self._context.copy(last.slot, gap, last.cached)
-            self._leave(last)
+            self._vacate(last)
             last.slot = gap
             self._running[gap] = last
 
