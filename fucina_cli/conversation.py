@@ -12,7 +12,7 @@ from fucina_cli.constraint.deferred import AfterThinking
 from fucina_cli.decoding.lockstep import Lockstep
 from fucina_cli.decoding.reply import OnText, Reply
 from fucina_cli.decoding.stream import Counts, StopReason, Stream
-from fucina_cli.drafting.source import Counters, Counting
+from fucina_cli.drafting.source import Counters
 from fucina_cli.llama.context import Context
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling.config import SamplingConfig
@@ -97,15 +97,14 @@ class Conversations:
         self, context: Context, *, speculation: Speculation | None = None, share: bool = True
     ) -> None:
         self._context, self._speculation = context, speculation
-        gate = speculation.gate if speculation else None
         drafts = speculation.draft_context if speculation else None
-        if drafts is not None and drafts.n_streams < context.n_streams:
+        if drafts is not None and drafts.n_slots < context.n_slots:
             raise ValueError(
-                f"{drafts.n_streams} streams of a draft model are too few for {context.n_streams}"
+                f"{drafts.n_slots} streams of a draft model are too few for {context.n_slots}"
             )
-        self._lockstep = Lockstep(context, gate=gate, share=share)
+        self._lockstep = Lockstep(context, share=share)
         # A seat lasts as long as its request; the slot in the cache may change.
-        self._turns: dict[int, _Turn | None] = dict.fromkeys(range(context.n_streams))
+        self._turns: dict[int, _Turn | None] = dict.fromkeys(range(context.n_slots))
         self._done: list[tuple[Hashable, Answer]] = []  # not yet handed out
 
     @property
@@ -116,7 +115,7 @@ class Conversations:
     @property
     def running(self) -> int:
         """Requests on their way."""
-        return self._context.n_streams - self.free
+        return self._context.n_slots - self.free
 
     def submit(
         self, key: Hashable, prompt: Prompt, request: Request, on_text: OnText | None = None
@@ -124,9 +123,9 @@ class Conversations:
         """Begin with a request. Raises what Lockstep.add raises."""
         begin = time.perf_counter()
         if not self.free:
-            raise ValueError(f"all {self._context.n_streams} slots are taken")
+            raise ValueError(f"all {self._context.n_slots} slots are taken")
         seat = next(seat for seat, turn in self._turns.items() if turn is None)
-        stream = _stream(self._context, prompt, request, self._speculation, seat, on_text)
+        stream = _stream(self._context, prompt, request, self._speculation, on_text)
         self._lockstep.add(stream)
         self._turns[seat] = _Turn(key, request, stream, seat, begin)
 
@@ -156,9 +155,8 @@ class Conversations:
 
     def _settle(self, turn: _Turn, now: float) -> None:
         # In this order: an interrupt in between must not lose the answer.
-        masked = self._speculation.masked(turn.seat) if self._speculation else None
         tokenize = self._context.model.vocabulary.tokenize_inside
-        self._done.append((turn.key, _answer(turn, now, masked, tokenize)))
+        self._done.append((turn.key, _answer(turn, now, tokenize)))
         self._turns[turn.seat] = None
 
     def _waiting(self) -> list[_Turn]:
@@ -196,9 +194,7 @@ def generate(
     return answer
 
 
-def _answer(
-    turn: _Turn, now: float, masked: int | None, tokenize: Callable[[str], list[int]]
-) -> Answer:
+def _answer(turn: _Turn, now: float, tokenize: Callable[[str], list[int]]) -> Answer:
     stream = turn.stream
     prefilled = turn.prefilled if turn.prefilled is not None else now
     return Answer(
@@ -213,8 +209,8 @@ def _answer(
         first_token_s=prefilled - turn.begin if stream.counts.committed else None,
         constraint=turn.request.constraint,
         complete=_complete(turn, tokenize),
-        sources=stream.source.counters if isinstance(stream.source, Counting) else {},
-        masked=masked,
+        sources=stream.drafts.counters if stream.drafts else {},
+        masked=stream.drafts.masked if stream.drafts else None,
         failure=stream.failure,
     )
 
@@ -241,7 +237,6 @@ def _stream(
     prompt: Prompt,
     request: Request,
     speculation: Speculation | None,
-    seat: int,
     on_text: OnText | None,
 ) -> Stream:
     vocabulary = context.model.vocabulary
@@ -260,9 +255,9 @@ def _stream(
         keep_blank_lines=request.constraint is not None,
         on_text=on_text,
     )
-    source = None
+    drafts = None
     if speculation is not None and context.model.can_rewind:
-        source = speculation.source(processor, vocabulary, slot=seat)
+        drafts = speculation.drafts(processor, vocabulary)
     return Stream(
         slot=0,
         tokens=list(prompt.tokens),
@@ -271,7 +266,7 @@ def _stream(
         is_end=_never if request.endless else vocabulary.is_end,
         stop_ids=request.stop_ids,
         limit=min(request.limit, context.n_ctx - len(prompt.tokens)),
-        source=source,
+        drafts=drafts,
         forced_spans=request.forced_spans,
     )
 

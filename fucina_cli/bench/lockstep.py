@@ -99,7 +99,7 @@ def main() -> None:
     model = arguments.load(parser, options.model)
     stop = stop_token(model, family_of(model.architecture), chat=False)
     tokens = grammar.build_tokens(model.vocabulary, stop)
-    many = _Recorder(model, n_ctx=512, n_streams=options.streams)
+    many = _Recorder(model, n_ctx=512, n_slots=options.streams)
     alone = Context(model, n_ctx=512)
     table = Table(title=f"{options.streams} streams, medians of {options.rounds} rounds")
     for heading in (
@@ -127,8 +127,8 @@ def main() -> None:
 class _Recorder(Context):
     """Keeps what was done to the cache, so that it can be done again."""
 
-    def __init__(self, model: Model, *, n_ctx: int, n_streams: int) -> None:
-        super().__init__(model, n_ctx=n_ctx, n_streams=n_streams)
+    def __init__(self, model: Model, *, n_ctx: int, n_slots: int) -> None:
+        super().__init__(model, n_ctx=n_ctx, n_slots=n_slots)
         self.log: list[Callable[[], None]] = []
 
     def decode(self, rows: Sequence[Row]) -> None:

@@ -10,7 +10,7 @@ from llguidance._lib import LLMatcher
 from numpy.typing import NDArray
 
 from fucina_cli.constraint.diagnostics import diagnosis
-from fucina_cli.sampling.mask import apply_mask_words
+from fucina_cli.sampling.mask import apply_mask_words, is_allowed
 
 
 class ConstraintError(RuntimeError):
@@ -92,7 +92,7 @@ class Constraint:
 
     def is_allowed(self, token: int) -> bool:
         """Whether `token` may come next."""
-        return bool(self.mask_words()[token >> 5] >> np.uint32(token & 31) & np.uint32(1))
+        return is_allowed(self.mask_words(), token)
 
     def forced_tokens(self, limit: int) -> list[int]:
         """The next tokens where the grammar leaves no choice, at most `limit` of them.
@@ -176,9 +176,7 @@ class Constraint:
         return self._draft
 
     def _is_ordinary(self, token: int) -> bool:
-        if not 0 <= token < self._n_vocab:
-            return False
-        return bool(self._ordinary[token >> 5] >> np.uint32(token & 31) & np.uint32(1))
+        return 0 <= token < self._n_vocab and is_allowed(self._ordinary, token)
 
     def _words_of(self, matcher: LLMatcher) -> NDArray[np.uint32]:
         """The mask of a state, computed and timed."""

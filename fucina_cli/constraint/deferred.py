@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fucina_cli.constraint.constraint import Constraint, ConstraintError
-from fucina_cli.sampling.mask import apply_mask_words, pack_mask
+from fucina_cli.sampling.mask import apply_mask_words, is_allowed, pack_mask
 
 
 class AfterThinking:
@@ -85,7 +85,7 @@ class AfterThinking:
 
     def is_allowed(self, token: int) -> bool:
         """Whether `token` may come next."""
-        return _holds(self.mask_words(), token)
+        return is_allowed(self.mask_words(), token)
 
     def forced_tokens(self, limit: int) -> list[int]:
         """The opening marker at the start, nothing inside, then what the constraint forces."""
@@ -128,7 +128,7 @@ class AfterThinking:
         phase = self._speculative()
         if phase == "after":
             return self.constraint.draft_advance(token)
-        if not 0 <= token < self._n_vocab or not _holds(self._block(phase), token):
+        if not 0 <= token < self._n_vocab or not is_allowed(self._block(phase), token):
             return False
         if phase == "before":
             self._draft_phase = "inside"
@@ -147,7 +147,3 @@ class AfterThinking:
     def _block(self, phase: str) -> NDArray[np.uint32]:
         """The set allowed before the thinking block, or inside it."""
         return self._only_open if phase == "before" else self._free
-
-
-def _holds(words: NDArray[np.uint32], token: int) -> bool:
-    return bool(words[token >> 5] >> np.uint32(token & 31) & np.uint32(1))

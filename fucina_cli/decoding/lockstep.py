@@ -1,8 +1,9 @@
 """Streams in the slots of one context: they come, advance together, end, and make room.
 
-A slot is a stream number of the KV cache. llama.cpp computes rows of several streams in one graph
-only where their numbers follow each other without a gap, so the streams are always neighbours: when
-one between others ends and nobody takes its place, the last one moves there.
+A slot is a numbered place for one sequence in the KV cache. llama.cpp computes rows of several
+slots in one graph only where their numbers follow each other without a gap, so the streams are
+always neighbours: when one between others ends and no other takes its slot, the last one moves
+there.
 
 What a new stream's prompt has in common with the tokens of any slot, of a running stream or of one
 that has ended, is copied in the cache instead of being computed again.
@@ -12,14 +13,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from fucina_cli.decoding.step import STREAM_FAILURES, prefill, step
 from fucina_cli.decoding.stream import Stream
 from fucina_cli.llama.context import Context
-
-if TYPE_CHECKING:
-    from fucina_cli.drafting.gate import Gate
+from fucina_cli.llama.prefix import common_prefix
 
 _LEAST_SHARED = 8  # tokens; copying fewer is not worth the trouble
 
@@ -32,15 +30,14 @@ class Lockstep:
     """Streams that advance in common forwards.
 
     Args:
-        context: its streams are the slots; nobody else may use them meanwhile.
-        gate: of all drafts.
+        context: whose slots the streams get; nothing else may use them meanwhile.
         share: copy common beginnings; off computes each prompt anew, for measurements.
     """
 
-    def __init__(self, context: Context, *, gate: Gate | None = None, share: bool = True) -> None:
-        self._context, self._gate = context, gate
+    def __init__(self, context: Context, *, share: bool = True) -> None:
+        self._context = context
         self._share = share and context.model.can_rewind
-        self._running: list[Stream | None] = [None] * context.n_streams
+        self._running: list[Stream | None] = [None] * context.n_slots
         self._left: list[list[int]] = [[] for _ in self._running]  # by streams that have gone
         context.clear_all()
 
@@ -68,7 +65,7 @@ class Lockstep:
             raise SharedConstraint(
                 "two streams share a sampler or constraint; give each a fork of its own"
             )
-        stream.slot = self._seat(stream.tokens)
+        stream.slot = self._choose_slot(stream.tokens)
         self._reuse(stream)
         self._running[stream.slot] = stream
 
@@ -80,7 +77,7 @@ class Lockstep:
         self._close_gaps()
         streams = self.streams
         with contextlib.suppress(*STREAM_FAILURES):  # each is in its stream
-            step(self._context, streams, gate=self._gate)
+            step(self._context, streams)
         ended = [stream for stream in streams if stream.finished]
         for stream in ended:
             self._leave(stream)
@@ -93,6 +90,12 @@ class Lockstep:
     # ----------------------------------------------------------------------------------------
 
     def _leave(self, stream: Stream) -> None:
+        """The stream advances no more here; its cache stays for others to share."""
+        self._vacate(stream)
+        if stream.drafts is not None:
+            stream.drafts.close()
+
+    def _vacate(self, stream: Stream) -> None:
         self._running[stream.slot] = None
         self._left[stream.slot] = stream.tokens[: stream.cached]
 
@@ -101,9 +104,9 @@ class Lockstep:
         slot, tokens = stream.slot, stream.tokens[:-1]  # the last is forwarded for its logits
         best, shared = slot, 0
         if self._share:
-            own = _common(self._left[slot], tokens)
+            own = common_prefix(self._left[slot], tokens)
             best, shared = max(
-                ((i, _common(self._tokens(i), tokens)) for i in range(len(self._running))),
+                ((i, common_prefix(self._tokens(i), tokens)) for i in range(len(self._running))),
                 key=lambda candidate: candidate[1],
             )
             if shared < max(_LEAST_SHARED, own + 1):
@@ -128,7 +131,7 @@ class Lockstep:
         # Its last token is forwarded together with others.
         return stream.tokens[: max(stream.cached, len(stream.tokens) - 1)]
 
-    def _seat(self, tokens: Sequence[int]) -> int:
+    def _choose_slot(self, tokens: Sequence[int]) -> int:
         """The free slot for a stream with these tokens, beside or between the others.
 
         Of several the one that holds the longest beginning of it, then the one whose loss matters
@@ -139,7 +142,7 @@ class Lockstep:
         free = [i for i in near if i < len(self._running) and self._running[i] is None]
         return max(
             free or [self._running.index(None)],
-            key=lambda i: (_common(self._left[i], tokens), -len(self._left[i])),
+            key=lambda i: (common_prefix(self._left[i], tokens), -len(self._left[i])),
         )
 
     def _close_gaps(self) -> None:
@@ -152,7 +155,7 @@ class Lockstep:
             gap = self._running.index(None, first)
             self._left[gap] = []
             self._context.copy(last.slot, gap, last.cached)
-            self._leave(last)
+            self._vacate(last)
             last.slot = gap
             self._running[gap] = last
 
@@ -166,11 +169,3 @@ def _stateful(stream: Stream) -> Iterator[object]:
         if part is not None:
             yield part
             waiting.extend(getattr(part, "members", ()))
-
-
-def _common(a: Sequence[int], b: Sequence[int]) -> int:
-    """Length of the common beginning."""
-    n = min(len(a), len(b))
-    if a[:n] == b[:n]:
-        return n
-    return next(i for i in range(n) if a[i] != b[i])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from fucina_cli.decoding.reply import Reply
-from fucina_cli.drafting.shadow import Shadow
-from fucina_cli.drafting.source import DraftSource, Forecasting, LearnsTopK
 from fucina_cli.sampling.processor import Structured
 from fucina_cli.sampling.sampler import Sampler
+
+if TYPE_CHECKING:  # only a run that speculates needs it loaded
+    from fucina_cli.drafting.gated import Gated
 
 StopReason = Literal["eos", "stop_token", "stop_sequence", "constraint", "length", "failed"]
 
@@ -35,14 +36,14 @@ class Stream:
     """State of one stream in the decode core.
 
     Args:
-        slot: its stream number in the KV cache.
+        slot: its place in the KV cache.
         tokens: the prompt's ids; the reply's are appended as they are committed.
         sampler: its own; the processor inside is the stream's constraint.
         reply: collects the text.
         is_end: whether an id ends the turn by the model's own convention.
         stop_ids: further ids that end it.
         limit: most reply tokens.
-        source: guesses of the next tokens, None for none.
+        drafts: guesses of the next tokens, None for none.
         forced_spans: commit tokens that the grammar forces without asking for logits.
         cached: tokens whose K and V the cache already holds.
     """
@@ -54,7 +55,7 @@ class Stream:
     is_end: Callable[[int], bool]
     limit: int
     stop_ids: Collection[int] = ()
-    source: DraftSource | None = None
+    drafts: Gated | None = None
     forced_spans: bool = True
     cached: int = 0
     finished: StopReason | None = None
@@ -68,9 +69,6 @@ class Stream:
         processor = self.sampler.processor
         # isinstance on a protocol looks up every method: once here, not at every step.
         self.structure = processor if isinstance(processor, Structured) else None
-        self.forecast = self.source if isinstance(self.source, Forecasting) else None
-        self.shadow = Shadow()
-        self.learner = self.source if isinstance(self.source, LearnsTopK) else None
 
     @property
     def reply_tokens(self) -> list[int]:

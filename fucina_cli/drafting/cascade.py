@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fucina_cli.drafting.automaton import Cursor, Reference, SuffixAutomaton
 from fucina_cli.drafting.recycling import WIDTH, RecyclingMatrix
-from fucina_cli.drafting.source import Counters, Outlook, accepted
+from fucina_cli.drafting.source import Counters, Outlook
 from fucina_cli.drafting.window import Window
+from fucina_cli.llama.prefix import common_prefix
 
 #: Names of all sources that are no document.
 OWN_NAMES = frozenset({"history", "recycling", "forced", "boundary", "draft model"})
@@ -98,7 +99,7 @@ class Cascade:
     def observe(self, committed: Sequence[int]) -> None:
         """Settle the pending draft."""
         if self._pending:
-            held = accepted(self._pending, committed)
+            held = common_prefix(self._pending, committed)
             self._pending_window.settle(len(self._pending), held, self._step)
             self._pending = []
 

@@ -13,8 +13,8 @@ from fucina_cli.drafting.source import (
     Forecasting,
     LearnsTopK,
     Outlook,
-    accepted,
 )
+from fucina_cli.llama.prefix import common_prefix
 from fucina_cli.sampling.processor import ForcesBytes, Structured
 
 _BOUNDARY = Outlook("boundary", 0.9, 0.9)
@@ -105,7 +105,7 @@ class ConstrainedSource:
         """Settle the pending draft."""
         own, forced = self._own, self._forced
         if own:
-            held = accepted(own, committed)
+            held = common_prefix(own, committed)
             if self._ends_text and held >= len(own) - 1 and len(committed) >= len(own):
                 score = self._scores.get(own[-1], _FIRST_SCORE)
                 score += 1 if held == len(own) else -1

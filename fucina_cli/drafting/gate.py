@@ -203,7 +203,7 @@ class Gate:
         """How much of a draft `budget` left out only because losses have used up the account.
 
         Arguments are those of `budget`, which gave 0. What would have become of these tokens goes
-        to `settle_on_paper`.
+        to `settle_unaffordable`.
         """
         kind = self._kind(outlook)
         best = self._best(kind, limit, rows, logit_rows)
@@ -269,7 +269,7 @@ class Gate:
             kind.probe_at = self._steps + kind.wait
             kind.wait = min(2 * kind.wait, settings.longest_wait)
 
-    def settle_on_paper(
+    def settle_unaffordable(
         self, drafted: int, held: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1
     ) -> None:
         """Count what `drafted` tokens that were `unaffordable` would have given, `held` of them.

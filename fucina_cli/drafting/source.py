@@ -28,7 +28,7 @@ class DraftSource(Protocol):
     def observe(self, committed: Sequence[int]) -> None:
         """Settle the pending draft: `committed` are the tokens that came in its place, in order.
 
-        Of the draft, the tokens of the prefix that both share were accepted. Call it after each
+        Accepted of the draft is its common prefix with them. Call it after each
         verification, also without a draft.
         """
         ...
@@ -96,13 +96,3 @@ class LearnsTopK(Protocol):
         other rows the choice is committed, and so in the next context.
         """
         ...
-
-
-def accepted(draft: Sequence[int], committed: Sequence[int]) -> int:
-    """How many tokens of `draft` were accepted: the length of the common prefix."""
-    count = 0
-    for a, b in zip(draft, committed, strict=False):
-        if a != b:
-            break
-        count += 1
-    return count

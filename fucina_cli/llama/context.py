@@ -36,7 +36,7 @@ _EXACT_CACHES = frozenset(_CPU_CACHES + _GPU_CACHES)
 _FAST_CACHE = ("f16", "f16")
 _FLASH_AUTO, _FLASH_ON = -1, 1
 _BATCH_ROWS = 512
-_NO_SLOT = 1
+_NO_ROOM = 1
 
 
 class Row(NamedTuple):
@@ -44,15 +44,15 @@ class Row(NamedTuple):
 
     token: int
     position: int
-    stream: int
+    slot: int
     wants_logits: bool
 
 
 class Context:
-    """A KV cache of `n_streams` streams over one model.
+    """A KV cache of `n_slots` slots over one model.
 
     Args:
-        n_ctx: tokens that each stream can hold.
+        n_ctx: tokens that each slot can hold.
         cache_type: names of the K and the V element type, None for what exactness asks for.
         threads: CPU threads, None for the cores that this process may use.
         max_logits_rows: most rows of one forward that may want logits.
@@ -66,17 +66,17 @@ class Context:
         model: Model,
         *,
         n_ctx: int,
-        n_streams: int = 1,
+        n_slots: int = 1,
         cache_type: tuple[str, str] | None = None,
         threads: int | None = None,
         max_logits_rows: int = 32,
     ) -> None:
         lib = self._lib = native.library()
         self.model = model
-        self.n_streams = n_streams
+        self.n_slots = n_slots
         self.batch_rows = _BATCH_ROWS
         #: Most rows of one forward that may want logits.
-        self.logits_rows = max(max_logits_rows, n_streams)
+        self.logits_rows = max(max_logits_rows, n_slots)
         #: Forwards so far, and their rows in all.
         self.total_forwards = self.total_rows = 0
         self._n_vocab = model.n_vocab
@@ -86,12 +86,12 @@ class Context:
         failure = ""
         self.handle = None
         for kinds in attempts:
-            _check_memory(model, kinds, n_ctx * n_streams)
+            _check_memory(model, kinds, n_ctx * n_slots)
             native.LOG.take_errors()
             params = lib.llama_context_default_params()
-            # Rounded up: llama.cpp pads each stream's cache to whole blocks of 256 cells anyway.
-            params.n_ctx = -(-n_ctx // 256) * 256 * n_streams
-            params.n_seq_max = n_streams
+            # Rounded up: llama.cpp pads each slot's cache to whole blocks of 256 cells anyway.
+            params.n_ctx = -(-n_ctx // 256) * 256 * n_slots
+            params.n_seq_max = n_slots
             params.n_batch = params.n_ubatch = _BATCH_ROWS
             params.n_outputs_max = params.n_outputs_max_per_seq = self.logits_rows
             params.n_threads = params.n_threads_batch = threads or usable_cores()
@@ -136,23 +136,43 @@ class Context:
             row = rows[0]
             self._tokens[0] = row.token
             self._positions[0] = row.position
-            self._streams[0] = row.stream
+            self._slots[0] = row.slot
             self._wants[0] = row.wants_logits
         else:
             table = np.array(rows, dtype=np.int32)
             self._tokens[:n] = table[:, 0]
             self._positions[:n] = table[:, 1]
-            self._streams[:n] = table[:, 2]
+            self._slots[:n] = table[:, 2]
             self._wants[:n] = table[:, 3]
         self._batch.n_tokens = n
         self.total_forwards += 1
         self.total_rows += n
         status = self._lib.llama_decode(self.handle, self._batch)
-        if status == _NO_SLOT:
+        if status == _NO_ROOM:
             raise ContextFull(f"no room for {n} more tokens in a context of {self.n_ctx}")
         if status:
             detail = " ".join(native.LOG.take_errors())[:200]
             raise ModelError(f"llama.cpp could not compute ({detail or status})")
+
+    def prefill(
+        self, slot: int, tokens: Sequence[int], start: int = 0, *, logits: bool = False
+    ) -> int:
+        """Decode `tokens` into `slot` from position `start` on, in forwards of `batch_rows` rows.
+
+        Returns the row of the last token in its forward, whose `logits` can be read if wanted; -1
+        without tokens. Raises what `decode` raises, after which the cache may hold some of them.
+        """
+        last, row = len(tokens) - 1, -1
+        for at in range(0, len(tokens), self.batch_rows):
+            chunk = tokens[at : at + self.batch_rows]
+            self.decode(
+                [
+                    Row(token, start + i, slot, logits and i == last)
+                    for i, token in enumerate(chunk, at)
+                ]
+            )
+            row = len(chunk) - 1
+        return row
 
     def logits(self, row: int) -> NDArray[np.float32]:
         """Logits of row `row` of the last forward: float32 [n_vocab], a view without a copy.
@@ -171,12 +191,12 @@ class Context:
 
     # -- the cache ---------------------------------------------------------------------------
 
-    def truncate(self, stream: int, length: int) -> None:
-        """Forget the tokens of `stream` from position `length` on.
+    def truncate(self, slot: int, length: int) -> None:
+        """Forget the tokens of `slot` from position `length` on.
 
         Raises ModelError for a recurrent model, which can't.
         """
-        if not self._lib.llama_memory_seq_rm(self._memory, stream, length, -1):
+        if not self._lib.llama_memory_seq_rm(self._memory, slot, length, -1):
             raise ModelError("this model's cache can't be truncated (recurrent state)")
 
     def copy(self, source: int, target: int, length: int) -> None:
@@ -185,12 +205,12 @@ class Context:
         self._lib.llama_memory_seq_cp(self._memory, source, target, -1, -1)
         self.truncate(target, length)
 
-    def clear(self, stream: int) -> None:
-        """Forget all tokens of `stream`."""
-        self._lib.llama_memory_seq_rm(self._memory, stream, -1, -1)
+    def clear(self, slot: int) -> None:
+        """Forget all tokens of `slot`."""
+        self._lib.llama_memory_seq_rm(self._memory, slot, -1, -1)
 
     def clear_all(self) -> None:
-        """Forget all tokens of all streams, as if the context were new."""
+        """Forget all tokens of all slots, as if the context were new."""
         self._lib.llama_memory_clear(self._memory, False)
 
     # ----------------------------------------------------------------------------------------
@@ -199,19 +219,19 @@ class Context:
         lib, n = self._lib, _BATCH_ROWS
         self._tokens = np.zeros(n, dtype=np.int32)
         self._positions = np.zeros(n, dtype=np.int32)
-        self._streams = np.zeros(n, dtype=np.int32)
+        self._slots = np.zeros(n, dtype=np.int32)
         self._wants = np.zeros(n, dtype=np.int8)
         self._counts = np.ones(n, dtype=np.int32)
         int32_p = ctypes.POINTER(ctypes.c_int32)
-        first = self._streams.ctypes.data
-        self._stream_pointers = (int32_p * n)(
+        first = self._slots.ctypes.data
+        self._slot_pointers = (int32_p * n)(
             *(ctypes.cast(first + 4 * i, int32_p) for i in range(n))
         )
         batch: Any = lib.llama_batch()
         batch.token = self._tokens.ctypes.data_as(int32_p)
         batch.pos = self._positions.ctypes.data_as(int32_p)
         batch.n_seq_id = self._counts.ctypes.data_as(int32_p)
-        batch.seq_id = ctypes.cast(self._stream_pointers, type(batch.seq_id))
+        batch.seq_id = ctypes.cast(self._slot_pointers, type(batch.seq_id))
         batch.logits = self._wants.ctypes.data_as(ctypes.POINTER(ctypes.c_int8))
         self._batch = batch
 

@@ -19,7 +19,7 @@ from fucina_cli.llama.context import Context, Row
 #: Rows of the probing batches: repacked kernels start at 4 rows, tiled ones at 8.
 _ROWS = 9
 _SMALL = 4
-_STREAMS = 4  # that lockstep is probed with
+_LOCKSTEP_SLOTS = 4  # that lockstep is probed with
 #: Cache types whose single-row path splits the cells from 512 on, and what is filled to see it.
 _SPLITTING = frozenset({"f32", "f16"})
 _LONG = 520
@@ -36,8 +36,8 @@ class Exactness:
 def probe(context: Context) -> Exactness:
     """Compare rows decoded one by one with the same rows in one batch, bitwise.
 
-    Rows of several streams too, where the context has them. Empties the context. Costs two small
-    batches and three single steps (two batches more for several streams), and a prefill of 520
+    Rows of several slots too, where the context has them. Empties the context. Costs two small
+    batches and three single steps (two batches more for several slots), and a prefill of 520
     tokens with an f16 or f32 cache.
     """
     if not context.model.exact:
@@ -55,9 +55,7 @@ def probe(context: Context) -> Exactness:
     span = [Row(tokens[i], i, 0, True) for i in range(start, start + rows)]
     context.clear_all()
     try:
-        for at in range(0, start, context.batch_rows):
-            end = min(start, at + context.batch_rows)
-            context.decode([Row(tokens[i], i, 0, False) for i in range(at, end)])
+        context.prefill(0, tokens[:start])
         context.decode(span)
         together = [context.logits(i).copy() for i in range(rows)]
         worst = 0.0
@@ -70,7 +68,7 @@ def probe(context: Context) -> Exactness:
         context.decode(few)
         for i in range(len(few)):
             worst = max(worst, _difference(context.logits(i), together[i]))
-        if context.n_streams > 1 and rows > _SMALL:
+        if context.n_slots > 1 and rows > _SMALL:
             worst = max(worst, _in_lockstep(context, span, start, together))
     finally:
         context.clear_all()
@@ -87,17 +85,17 @@ def probe(context: Context) -> Exactness:
 def _in_lockstep(
     context: Context, span: list[Row], start: int, alone: list[NDArray[np.float32]]
 ) -> float:
-    """The same rows again, of several streams in one forward; the largest difference."""
-    streams = range(min(context.n_streams, _STREAMS))
+    """The same rows again, of several slots in one forward; the largest difference."""
+    slots = range(min(context.n_slots, _LOCKSTEP_SLOTS))
     context.truncate(0, start)
-    for stream in streams[1:]:
-        context.copy(0, stream, start)
+    for slot in slots[1:]:
+        context.copy(0, slot, start)
     worst = 0.0
     first = 0
     for count in (_SMALL, 1):  # a ragged beginning of several rows, and a step of one each
         part = range(first, min(first + count, len(span)))
-        context.decode([span[i]._replace(stream=stream) for stream in streams for i in part])
-        for row, i in enumerate(i for _ in streams for i in part):
+        context.decode([span[i]._replace(slot=slot) for slot in slots for i in part])
+        for row, i in enumerate(i for _ in slots for i in part):
             worst = max(worst, _difference(context.logits(row), alone[i]))
         first += count
     return worst

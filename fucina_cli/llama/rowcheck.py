@@ -1,4 +1,4 @@
-"""Are a row's logits bit for bit the same alone, in a batch, after a draft, beside other streams?
+"""Are a row's logits bit for bit the same alone, in a batch, after a draft, beside other slots?
 
 The probe in `exactness` asks that in a moment, about a few rows. This asks it at every step of a
 run, in the three kinds of company that speculative and lockstep decoding bring about.
@@ -22,12 +22,12 @@ SIZES = (2, 3, 4, 8, 16)
 #: Cells beyond prompt and steps that rows to forget take.
 SPARE_CELLS = max(SIZES)
 
-# One stream decodes one by one, one in batches, one with drafts; four go in lockstep: a fork of
+# One slot decodes one by one, one in batches, one with drafts; four go in lockstep: a fork of
 # the first made anew for each block, one that never saw anything but lockstep, one that stays
-# where the prompt ends, and one some steps behind. The last joins late: llama.cpp computes streams
+# where the prompt ends, and one some steps behind. The last joins late: llama.cpp computes slots
 # together only if their numbers follow each other.
 _SINGLE, _BATCHED, _DRAFTED, _FORK, _EVEN, _SHORT, _BEHIND = range(7)
-N_STREAMS = 7
+N_SLOTS = 7
 _LAG = 5
 
 Logits = NDArray[np.float32]
@@ -91,7 +91,7 @@ def check(
     speculation.
 
     Args:
-        context: of `N_STREAMS` streams, with room for prompt, steps and `SPARE_CELLS` in each
+        context: of `N_SLOTS` slots, with room for prompt, steps and `SPARE_CELLS` in each
             and for `SPARE_CELLS` rows with logits.
         script: at least `steps` - 1 ids.
 
@@ -124,13 +124,11 @@ class _Check:
 
     def run(self) -> Report:
         context = self.context
-        for at in range(0, self.start, context.batch_rows):
-            end = min(self.start, at + context.batch_rows)
-            context.decode([self._row(i, _SINGLE, logits=False) for i in range(at, end)])
+        context.prefill(_SINGLE, self.tokens[: self.start])
         if self.start:
-            for stream in range(N_STREAMS):
-                if stream != _SINGLE:
-                    context.copy(_SINGLE, stream, self.start)
+            for slot in range(N_SLOTS):
+                if slot != _SINGLE:
+                    context.copy(_SINGLE, slot, self.start)
         at, block = self.start, 0
         while at < self.end:
             size = SIZES[block % len(SIZES)]
@@ -182,9 +180,9 @@ class _Check:
             self.context.copy(_SINGLE, _FORK, position)
 
     def _step_in_lockstep(self, position: int) -> None:
-        """One row of each stream in one forward."""
+        """One row of each slot in one forward."""
         places = {_FORK: position, _EVEN: position, _SHORT: self.start, _BEHIND: position - _LAG}
-        rows = [self._row(p, stream) for stream, p in places.items() if p >= self.start]
+        rows = [self._row(p, slot) for slot, p in places.items() if p >= self.start]
         self.context.decode(rows)
         for i, row in enumerate(rows):
             self._compare(LOCKSTEP, position, row.position, i, len(rows))
@@ -192,14 +190,14 @@ class _Check:
 
     # ----------------------------------------------------------------------------------------
 
-    def _row(self, position: int, stream: int, *, logits: bool = True) -> Row:
-        return Row(self.tokens[position], position, stream, logits)
+    def _row(self, position: int, slot: int, *, logits: bool = True) -> Row:
+        return Row(self.tokens[position], position, slot, logits)
 
-    def _draft(self, position: int, count: int, stream: int, *, logits: bool) -> list[Row]:
+    def _draft(self, position: int, count: int, slot: int, *, logits: bool) -> list[Row]:
         """`count` rows from `position` on that no reply would go on with."""
         n = len(self.garbage)
         ids = (self.garbage[(position + i) % n] for i in range(count))
-        return [Row(token, position + i, stream, logits) for i, token in enumerate(ids)]
+        return [Row(token, position + i, slot, logits) for i, token in enumerate(ids)]
 
     def _compare(self, name: str, at: int, position: int, row: int, rows: int) -> None:
         """Row `row` of the last forward, made at step `at`, with the single step at `position`."""

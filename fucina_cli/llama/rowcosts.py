@@ -100,12 +100,9 @@ def measure(
 
 def _continuation(context: Context, prompt: Sequence[int], count: int) -> list[Row]:
     """Rows with logits for the `count` tokens that greedily follow; the prompt stays cached."""
-    start, last = len(prompt), len(prompt) - 1
-    for at in range(0, start, context.batch_rows):
-        end = min(start, at + context.batch_rows)
-        context.decode([Row(prompt[i], i, 0, i == last) for i in range(at, end)])
+    start = len(prompt)
+    at = context.prefill(0, prompt, logits=True)
     rows: list[Row] = []
-    at = last % context.batch_rows
     for position in range(start, start + count):
         row = Row(int(context.logits(at).argmax()), position, 0, True)
         rows.append(row)

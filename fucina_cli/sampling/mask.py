@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["allowed_ids", "apply_mask_words", "pack_mask", "word_count"]
+__all__ = ["allowed_ids", "apply_mask_words", "is_allowed", "pack_mask", "word_count"]
 
 WORD_BITS = 32
 
@@ -36,6 +36,11 @@ def pack_mask(allowed: NDArray[np.bool_]) -> NDArray[np.uint32]:
     padded = np.zeros(word_count(allowed.shape[0]) * WORD_BITS, dtype=np.bool_)
     padded[: allowed.shape[0]] = allowed
     return np.packbits(padded, bitorder="little").view("<u4").astype(np.uint32, copy=False)
+
+
+def is_allowed(words: NDArray[np.uint32], token: int) -> bool:
+    """Whether the bit of ``token`` is 1; words of shape (any,), an id from 0 that they cover."""
+    return bool(int(words[token >> 5]) >> (token & 31) & 1)
 
 
 def allowed_ids(words: NDArray[np.uint32], n_vocab: int) -> NDArray[np.int64]:

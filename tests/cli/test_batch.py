@@ -750,7 +750,7 @@ def test_a_difference_between_the_arms_ends_with_4_and_is_shown_with_its_logits(
 
     def disturbed(self: Context, row: int) -> Any:
         found = logits(self, row)
-        if self.n_streams > 1 and rows[row].stream == 1 and rows[row].position == 9:
+        if self.n_slots > 1 and rows[row].slot == 1 and rows[row].position == 9:
             found[77] += 100.0
         return found
 

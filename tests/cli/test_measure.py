@@ -111,7 +111,7 @@ def test_costs_are_ratios_to_the_plain_steps_around_them(
             super().decode(rows)
 
     monkeypatch.setattr(time, "perf_counter", lambda: now)
-    with opened(llama_path, Timed, n_streams=1) as context:
+    with opened(llama_path, Timed, n_slots=1) as context:
         costs = rowcosts.measure(context, [5, 6, 7], row_counts=(2, 8), budget_s=1.0)
     assert costs.plain_ms == pytest.approx(8)
     two, eight = costs.rows
@@ -202,9 +202,9 @@ class Disturbed(Context):
         self.rows = list(rows)
         super().decode(rows)
 
-    def truncate(self, stream: int, length: int) -> None:
-        self.forgot = bool(self.rows) and self.rows[0].stream == stream
-        super().truncate(stream, length)
+    def truncate(self, slot: int, length: int) -> None:
+        self.forgot = bool(self.rows) and self.rows[0].slot == slot
+        super().truncate(slot, length)
 
     def logits(self, row: int) -> NDArray[np.float32]:
         given = super().logits(row)
@@ -216,10 +216,10 @@ class Disturbed(Context):
 
 
 @contextmanager
-def opened(path: Path, kind: type[_Kind], n_streams: int = rowcheck.N_STREAMS) -> Iterator[_Kind]:
+def opened(path: Path, kind: type[_Kind], n_slots: int = rowcheck.N_SLOTS) -> Iterator[_Kind]:
     """A context of `kind` over the model, closed with it in the end."""
     model = Model(path)
-    context = kind(model, n_ctx=256, n_streams=n_streams, threads=1)
+    context = kind(model, n_ctx=256, n_slots=n_slots, threads=1)
     try:
         yield context
     finally:
@@ -240,7 +240,7 @@ def test_a_batch_of_a_certain_size_is_found(llama_path: Path) -> None:
     """As kernels that start at four rows do: the third batch has four, rows 5 to 8."""
 
     def fault(_context: Disturbed, rows: Sequence[Row], row: int) -> bool:
-        return len(rows) == 4 and len({r.stream for r in rows}) == 1 and row == 2
+        return len(rows) == 4 and len({r.slot for r in rows}) == 1 and row == 2
 
     report = check_with(llama_path, fault)
     first = report.first
@@ -269,7 +269,7 @@ def test_a_stream_that_its_neighbours_disturb_is_found(
     """The fourth row appears once the stream that stays behind has begun, at step 5."""
 
     def fault(_context: Disturbed, rows: Sequence[Row], row: int) -> bool:
-        return len({r.stream for r in rows}) > 2 and row == index
+        return len({r.slot for r in rows}) > 2 and row == index
 
     first = check_with(llama_path, fault).first
     assert first is not None
@@ -281,7 +281,7 @@ def test_the_difference_of_the_lowest_step_comes_first(llama_path: Path) -> None
     """Arms are compared block by block, and within one the batch comes before the others."""
 
     def fault(_context: Disturbed, rows: Sequence[Row], row: int) -> bool:
-        lockstep = len({r.stream for r in rows}) > 1
+        lockstep = len({r.slot for r in rows}) > 1
         return lockstep or (len(rows) > 1 and row == 1)
 
     first = check_with(llama_path, fault).first
@@ -337,7 +337,7 @@ def test_the_script_or_the_model_itself_gives_the_tokens(llama_path: Path) -> No
         seen: list[int]
 
         def decode(self, rows: Sequence[Row]) -> None:
-            if len(rows) == 1 and rows[0].stream == 0:
+            if len(rows) == 1 and rows[0].slot == 0:
                 self.seen.append(rows[0].token)
             super().decode(rows)
 
@@ -358,7 +358,7 @@ def test_a_difference_exits_4_and_names_itself(
     llama_path: Path, run_here: RunHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fault(_context: Disturbed, rows: Sequence[Row], row: int) -> bool:
-        return len(rows) == 4 and len({r.stream for r in rows}) == 1 and row == 2
+        return len(rows) == 4 and len({r.slot for r in rows}) == 1 and row == 2
 
     monkeypatch.setattr(session, "Context", disturbed(fault))
     arguments = (llama_path, "5,6,7", "--verify-batch", "12", "--threads", "1")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fucina_cli.decoding.prefill import last_logits
 from fucina_cli.decoding.stream import Stream
+from fucina_cli.drafting.gated import Gated
 from fucina_cli.drafting.source import DraftSource
 from fucina_cli.llama.context import Row
 from fucina_cli.llama.model import Model
@@ -130,7 +131,7 @@ def test_forced_spans_drafts_and_lockstep_give_the_tokens_of_plain_decoding(
     bench.run(others["forced"])
     for kind, spoil in SPOILERS.items():
         source = Script(plain.prompt_length, plain.reply_tokens, spoil)
-        stream = bench.stream(config, processor(), source=source)
+        stream = bench.stream(config, processor(), drafts=Gated(source))
         bench.run(stream)
         others[kind] = stream
         if kind == "perfect" and len(plain.reply_tokens) > 8:
@@ -177,7 +178,7 @@ def test_a_draft_never_passes_the_end_of_a_turn_or_the_budget(llama: Bench) -> N
     ends = [*plain.reply_tokens[:4], llama.stop, *plain.reply_tokens[4:]]
     for limit in (1, 5, 12):
         source = Script(plain.prompt_length, ends, lambda at, token: token)
-        stream = llama.stream(GREEDY, None, limit=limit, source=source)
+        stream = llama.stream(GREEDY, None, limit=limit, drafts=Gated(source))
         llama.run(stream)
         assert stream.reply_tokens == plain.reply_tokens[:limit]
         assert stream.finished == "length"
@@ -194,7 +195,7 @@ def test_a_source_is_taught_what_the_model_would_say_after_rejected_tokens_and_n
     )
     # A mask on every sampled row: what is taught must not have passed through it.
     banned = LogitBias({plain.reply_tokens[0]: -np.inf}, llama.model.n_vocab)
-    llama.run(llama.stream(GREEDY, banned, limit=12, source=source))
+    llama.run(llama.stream(GREEDY, banned, limit=12, drafts=Gated(source)))
     masked = llama.stream(GREEDY, banned, limit=12)
     llama.run(masked)
     assert len(source.taught) > 10
@@ -212,14 +213,16 @@ def test_the_cache_is_truncated_to_what_was_accepted_also_when_sampling_fails(
     plain = llama.stream(GREEDY, None, limit=20)
     llama.run(plain)
     source = Script(plain.prompt_length, plain.reply_tokens, lambda at, token: token)
-    broken = llama.stream(GREEDY, Failing(llama.model.n_vocab, at=5), limit=20, source=source)
+    broken = llama.stream(
+        GREEDY, Failing(llama.model.n_vocab, at=5), limit=20, drafts=Gated(source)
+    )
     with pytest.raises(RuntimeError, match="boom"):
         llama.run(broken)
     assert 0 < len(broken.reply_tokens) < 20
     # Whoever goes on from here must find exactly the committed tokens in the cache.
     broken.sampler = Sampler(GREEDY)
     broken.structure = None
-    broken.source = None
+    broken.drafts = None
     llama.run(broken)
     assert broken.reply_tokens == plain.reply_tokens
 
@@ -231,7 +234,7 @@ def test_penalties_look_at_the_hypothetical_prefix_and_not_at_a_stale_history(
     plain = llama.stream(config, None, limit=24)
     llama.run(plain)
     source = Script(plain.prompt_length, plain.reply_tokens, lambda at, token: token)
-    drafted = llama.stream(config, None, limit=24, source=source)
+    drafted = llama.stream(config, None, limit=24, drafts=Gated(source))
     llama.run(drafted)
     assert drafted.reply_tokens == plain.reply_tokens
     assert drafted.counts.accepted > 10
@@ -325,7 +328,7 @@ def test_an_interrupt_in_the_middle_of_a_long_prompt_leaves_the_cache_as_counted
 def test_a_recurrent_model_reports_the_error_that_happened(
     llama: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(stream: int, length: int) -> None:
+    def never(slot: int, length: int) -> None:
         raise AssertionError("a recurrent cache can't be truncated")
 
     monkeypatch.setattr(Model, "can_rewind", False)
@@ -338,7 +341,9 @@ def test_a_draft_whose_verification_fails_is_in_no_account(llama: Bench) -> None
     plain = llama.stream(GREEDY, None, limit=20)
     llama.run(plain)
     source = Script(plain.prompt_length, plain.reply_tokens, lambda at, token: token)
-    broken = llama.stream(GREEDY, Failing(llama.model.n_vocab, at=3), limit=20, source=source)
+    broken = llama.stream(
+        GREEDY, Failing(llama.model.n_vocab, at=3), limit=20, drafts=Gated(source)
+    )
     with pytest.raises(RuntimeError, match="boom"):
         llama.run(broken)
     assert (broken.counts.drafted, broken.counts.accepted, source.observed) == (0, 0, [])

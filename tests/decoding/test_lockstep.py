@@ -84,7 +84,7 @@ class House(Bench):
     def many(self, streams: int) -> Context:
         """The same one every time, with what the last test left in it."""
         if streams not in self._contexts:
-            self._contexts[streams] = Context(self.model, n_ctx=N_CTX, n_streams=streams)
+            self._contexts[streams] = Context(self.model, n_ctx=N_CTX, n_slots=streams)
         return self._contexts[streams]
 
     def request(self, spec: Spec) -> tuple[Prompt, Request]:
@@ -521,7 +521,7 @@ def test_a_grammar_that_gives_up_while_a_draft_is_looked_at_fails_alone_and_forw
     while conversations.running:
         done = dict(conversations.advance())
         if "bad" in done:
-            assert {row.stream for row in forwards[-1]} == {0, 2}
+            assert {row.slot for row in forwards[-1]} == {0, 2}
         answers.update(done)
     assert isinstance(answers["bad"].failure, ConstraintError)
     assert [gist(answers[key]) for key in (0, 1)] == [gist(llama.alone(s)) for s in specs]
@@ -701,7 +701,7 @@ def test_after_streams_have_ended_the_rest_move_together_and_stay_right(
         done = conversations.advance()
         answers.update(done)
         for rows in spied[-1:]:
-            numbers = sorted({row.stream for row in rows})
+            numbers = sorted({row.slot for row in rows})
             if not done:  # nobody has left in the middle of it
                 assert numbers == list(range(numbers[0], numbers[0] + running))
                 checked += len(answers) > 0
@@ -723,7 +723,7 @@ def test_streams_that_have_used_up_their_budget_leave_no_gap_in_a_forward(
     while conversations.running:
         conversations.advance()
     for rows in spied:
-        numbers = sorted({row.stream for row in rows})
+        numbers = sorted({row.slot for row in rows})
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
@@ -1062,7 +1062,7 @@ def test_a_draft_model_for_four_streams_changes_no_token(
 ) -> None:
     specs = requests_to_draft_for(llama)
     for model in (drafter, llama.model):
-        draft_context = Context(model, n_ctx=500, n_streams=4)
+        draft_context = Context(model, n_ctx=500, n_slots=4)
         speculation = Speculation(cascade, {}, draft_context, Fickle(5))
         for seed in range(2):
             conversations = Conversations(llama.many(4), speculation=speculation)
@@ -1095,7 +1095,7 @@ def test_a_request_without_a_free_slot_spoils_no_draft_of_a_draft_model(llama: H
     specs = [Spec(tuple(llama.documents[0][:k]), GREEDY, 24) for k in (20, 60)]
     sources = []
     for refused in (False, True):
-        drafter = Context(llama.model, n_ctx=300, n_streams=2)
+        drafter = Context(llama.model, n_ctx=300, n_slots=2)
         speculation = Speculation(False, {}, drafter, Generous(3))
         conversations = Conversations(llama.many(2), speculation=speculation)
         for key, spec in enumerate(specs):
@@ -1113,6 +1113,6 @@ def test_a_request_without_a_free_slot_spoils_no_draft_of_a_draft_model(llama: H
 
 
 def test_a_draft_context_of_fewer_streams_is_refused_at_once(llama: House, drafter: Model) -> None:
-    draft_context = Context(drafter, n_ctx=300, n_streams=1)
+    draft_context = Context(drafter, n_ctx=300, n_slots=1)
     with pytest.raises(ValueError, match="streams"):
         Conversations(llama.many(2), speculation=Speculation(False, {}, draft_context))

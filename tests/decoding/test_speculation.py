@@ -12,7 +12,8 @@ from fucina_cli.conversation import Request, generate
 from fucina_cli.decoding.stream import Stream
 from fucina_cli.drafting.automaton import Reference
 from fucina_cli.drafting.gate import Gate
-from fucina_cli.drafting.source import DraftSource
+from fucina_cli.drafting.gated import Gated
+from fucina_cli.drafting.source import DraftSource, Outlook
 from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.llama.context import Context
 from fucina_cli.prompts import Prompt
@@ -24,6 +25,13 @@ from tests.support.grammars import SOURCES
 #: A prompt that repeats itself, so that there is something to draft from.
 PROMPT = 'Ticket 7: {"category":"billing","priority":"high"} Ticket 8: {"category":"billing",'
 SEEDS = range(7)
+
+
+class Whole(Gate):
+    """A gate that lets through whole drafts."""
+
+    def budget(self, limit: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1) -> int:
+        return limit
 
 
 @pytest.mark.parametrize("name", ["none", *SOURCES])
@@ -52,16 +60,16 @@ def test_drafting_changes_no_token_no_commit_and_no_draw(bench: Bench, name: str
             ("drafts by a model", True, Fickle(number + 2)),
         ):
             hook = None if name == "none" else Logged(bench.grammar(name).constraint())
-            source = None
+            drafts = None
             if "drafts" in kind:
-                speculation = Speculation(references={"tickets": reference})
-                if "model" in kind and gate is not None:
-                    speculation = Speculation(number % 2 == 0, {}, drafter, gate)
-                source = speculation.source(hook, bench.model.vocabulary)
+                speculation = Speculation(references={"tickets": reference}, gate=gate or Whole())
+                if "model" in kind:
+                    speculation = Speculation(number % 2 == 0, {}, drafter, speculation.gate)
+                drafts = speculation.drafts(hook, bench.model.vocabulary)
             stream = bench.stream(
-                config, hook, prompt=PROMPT, source=source, forced_spans=forced_spans
+                config, hook, prompt=PROMPT, drafts=drafts, forced_spans=forced_spans
             )
-            bench.run(stream, gate=gate)
+            bench.run(stream)
             streams[kind] = stream
         plain = streams["token by token"]
         for kind, stream in streams.items():
@@ -80,20 +88,21 @@ def test_drafting_changes_no_token_no_commit_and_no_draw(bench: Bench, name: str
 def test_ragged_streams_with_drafts_in_lockstep_give_what_each_gives_alone(llama: Bench) -> None:
     names = ["triage", "none", "free string"]
     config = SamplingConfig(temperature=0.8, top_k=20, seed=3)
+    speculation = Speculation(gate=Fickle(2))
 
     def stream(slot: int, *, drafts: bool) -> Stream:
         name = names[slot]
         hook = None if name == "none" else Logged(llama.grammar(name).constraint())
-        source = Speculation().source(hook, llama.model.vocabulary) if drafts else None
+        made = speculation.drafts(hook, llama.model.vocabulary) if drafts else None
         prompt = PROMPT * (slot + 1)
-        return llama.stream(config, hook, prompt=prompt, slot=slot, source=source)
+        return llama.stream(config, hook, prompt=prompt, slot=slot, drafts=made)
 
     alone = []
     for slot in range(3):
         alone.append(stream(slot, drafts=False))
         llama.run(alone[-1])
     together = [stream(slot, drafts=True) for slot in range(3)]
-    llama.run(*together, gate=Fickle(2))
+    llama.run(*together)
     assert [s.reply_tokens for s in together] == [s.reply_tokens for s in alone]
     assert sum(s.counts.drafted for s in together) > 0
 
@@ -132,7 +141,9 @@ def test_illegal_repeated_and_overlong_drafts_change_nothing(llama: Bench, name:
         "beyond the stop token": lambda context: [next(ends), next(ends), 9],
     }
     for kind, tokens in drafts.items():
-        stream = llama.stream(SamplingConfig(), hook(), prompt=PROMPT, source=Stubborn(tokens))
+        stream = llama.stream(
+            SamplingConfig(), hook(), prompt=PROMPT, drafts=Gated(Stubborn(tokens))
+        )
         llama.run(stream)
         assert stream.reply_tokens == plain.reply_tokens, kind
         assert stream.finished == plain.finished, kind
@@ -147,8 +158,8 @@ def test_a_bias_beside_a_grammar_stays_lossless_and_boundaries_still_draft(llama
     plain = llama.stream(SamplingConfig(), chain(), forced_spans=False)
     llama.run(plain)
     hook = chain()
-    source = Speculation(cascade=False).source(hook, llama.model.vocabulary)
-    drafted = llama.stream(SamplingConfig(), hook, source=source)
+    drafts = Speculation(cascade=False, gate=Whole()).drafts(hook, llama.model.vocabulary)
+    drafted = llama.stream(SamplingConfig(), hook, drafts=drafts)
     llama.run(drafted)
     assert drafted.reply_tokens == plain.reply_tokens
 

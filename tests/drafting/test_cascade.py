@@ -12,9 +12,9 @@ from fucina_cli.drafting.source import (
     Counting,
     Forecasting,
     LearnsTopK,
-    accepted,
 )
 from fucina_cli.drafting.window import Window
+from fucina_cli.llama.prefix import common_prefix
 
 
 def test_the_longest_match_drafts_whoever_has_it() -> None:
@@ -182,7 +182,7 @@ def test_drafts_are_deterministic_within_limit_and_counted_as_they_held(
         draft = a.suggest(text[:at], limit)
         assert draft == b.suggest(text[:at], limit)
         assert len(draft) <= limit
-        good = accepted(draft, text[at:])
+        good = common_prefix(draft, text[at:])
         drafted, held = drafted + len(draft), held + good
         committed = text[at : at + good + 1]
         a.observe(committed)

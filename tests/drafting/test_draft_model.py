@@ -16,6 +16,7 @@ from fucina_cli.constraint.deferred import AfterThinking
 from fucina_cli.drafting.constrained import ConstrainedSource
 from fucina_cli.drafting.draft_model import DraftModelSource, check_draft_model
 from fucina_cli.drafting.gate import Gate
+from fucina_cli.drafting.gated import Gated
 from fucina_cli.drafting.source import Counting, Forecasting, Outlook
 from fucina_cli.llama.context import Context, Row
 from fucina_cli.llama.errors import ContextFull, ModelError
@@ -692,14 +693,15 @@ def test_a_draft_model_changes_no_token(
         context = Context(model, n_ctx=300, threads=1)
         constraint = processor()
         source = DraftModelSource(context, constraint, n_vocab=llama.model.n_vocab)
-        stream = llama.stream(config, constraint, source=source)
+        stream = llama.stream(config, constraint, drafts=Gated(source))
         if wrapped and constraint:
-            stream.source = ConstrainedSource(
+            wrapper = ConstrainedSource(
                 constraint,
                 source,
                 tokenize=llama.model.vocabulary.tokenize,
                 token_bytes=llama.model.vocabulary.token_bytes,
             )
+            stream.drafts = Gated(wrapper)
         llama.run(stream)
         assert stream.reply_tokens == plain.reply_tokens
         assert stream.finished == plain.finished

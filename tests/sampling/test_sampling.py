@@ -31,6 +31,7 @@ from fucina_cli.sampling import (
     uniform,
 )
 from fucina_cli.sampling.filters import choose, keep
+from fucina_cli.sampling.mask import is_allowed
 from fucina_cli.sampling.penalties import Penalties
 from fucina_cli.sampling.running import draw, prefix_length
 from fucina_cli.sampling.topk import top_order
@@ -291,6 +292,7 @@ def test_applying_a_mask_forbids_exactly_the_ids_whose_bit_is_zero(
     expected = np.where(allowed, row, np.float32(-INF))
     words = pack_mask(allowed)
     assert allowed_ids(words, n).tolist() == np.flatnonzero(allowed).tolist()
+    assert [is_allowed(words, i) for i in range(n)] == allowed.tolist()
     if stray_bits:  # an engine may leave bits past the vocabulary set, or whole words
         if n % 32:
             words[-1] |= np.uint32(2**32 - (1 << n % 32))

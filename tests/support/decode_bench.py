@@ -13,8 +13,7 @@ from fucina_cli.constraint.grammar import Grammar
 from fucina_cli.decoding.reply import Reply
 from fucina_cli.decoding.step import step
 from fucina_cli.decoding.stream import Stream
-from fucina_cli.drafting.gate import Gate
-from fucina_cli.drafting.source import DraftSource
+from fucina_cli.drafting.gated import Gated
 from fucina_cli.llama.context import Context
 from fucina_cli.llama.exactness import probe
 from fucina_cli.llama.model import Model
@@ -35,7 +34,7 @@ class Bench:
 
     def __init__(self, path: Path) -> None:
         self.model = Model(path)
-        self.context = Context(self.model, n_ctx=700, n_streams=STREAMS)
+        self.context = Context(self.model, n_ctx=700, n_slots=STREAMS)
         self.exactness = probe(self.context)
         stop = self.model.vocabulary.eos
         assert stop is not None
@@ -61,7 +60,7 @@ class Bench:
         prompt: str = "Ticket: I was charged twice. Triage:",
         slot: int = 0,
         limit: int | None = None,
-        source: DraftSource | None = None,
+        drafts: Gated | None = None,
         forced_spans: bool = True,
     ) -> Stream:
         self.context.clear(slot)
@@ -72,12 +71,12 @@ class Bench:
             reply=Reply(self.model.vocabulary.token_bytes),
             is_end=self.model.vocabulary.is_end,
             limit=self.limit if limit is None else limit,
-            source=source,
+            drafts=drafts,
             forced_spans=forced_spans,
         )
 
-    def run(self, *streams: Stream, gate: Gate | None = None) -> None:
-        while step(self.context, streams, gate=gate):
+    def run(self, *streams: Stream) -> None:
+        while step(self.context, streams):
             pass
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fucina_cli.drafting.gate import Gate, GateSettings
-from fucina_cli.drafting.shadow import Shadow
 from fucina_cli.drafting.source import Outlook
+from fucina_cli.drafting.unverified import UnverifiedDrafts
 from tests.support.gates import GEMMA, QWEN, STRONG, WEAK, Machine
 
 
@@ -22,7 +22,7 @@ class Told(Gate):
         super().__init__()
         self.firsts: list[tuple[str, bool]] = []
         self.nexts: dict[str, list[bool]] = {}
-        self.on_paper: list[tuple[int, int, int]] = []
+        self.unaffordable_settled: list[tuple[int, int, int]] = []
 
     def learn_first(self, outlook: Outlook, held: bool) -> None:
         self.firsts.append((outlook.kind, held))
@@ -32,39 +32,39 @@ class Told(Gate):
         self.nexts.setdefault(outlook.kind, []).extend([True] * held + [False] * failed)
         super().learn_next(outlook, held, failed)
 
-    def settle_on_paper(
+    def settle_unaffordable(
         self, drafted: int, held: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1
     ) -> None:
-        self.on_paper.append((drafted, held, rows))
-        super().settle_on_paper(drafted, held, outlook, rows=rows, logit_rows=logit_rows)
+        self.unaffordable_settled.append((drafted, held, rows))
+        super().settle_unaffordable(drafted, held, outlook, rows=rows, logit_rows=logit_rows)
 
 
 def test_a_draft_is_followed_over_steps_to_its_first_wrong_token() -> None:
-    shadow, gate = Shadow(), Told()
+    unverified, gate = UnverifiedDrafts(), Told()
     text = [5, 6]
-    shadow.add(WEAK, [7, 8, 9, 1, 1], len(text))
+    unverified.add(WEAK, [7, 8, 9, 1, 1], len(text))
     for new in ([7], [8, 9], [2], [1]):
         text += new
-        shadow.settle(gate, text)
+        unverified.settle(gate, text)
     assert gate.firsts == [(WEAK.kind, True)]
     assert gate.nexts == {WEAK.kind: [True, True, False]}
 
 
 def test_a_draft_whose_first_token_is_wrong_says_nothing_of_the_others() -> None:
-    shadow, gate = Shadow(), Told()
-    shadow.add(WEAK, [7, 8, 9], 0)
-    shadow.settle(gate, [3, 8, 9])
-    shadow.settle(gate, [3, 8, 9, 4])
+    unverified, gate = UnverifiedDrafts(), Told()
+    unverified.add(WEAK, [7, 8, 9], 0)
+    unverified.settle(gate, [3, 8, 9])
+    unverified.settle(gate, [3, 8, 9, 4])
     assert gate.firsts == [(WEAK.kind, False)]
     assert gate.nexts == {}
 
 
 def test_nothing_is_learned_before_a_token_is_there() -> None:
-    shadow, gate = Shadow(), Told()
-    shadow.add(WEAK, [7], 2)
-    shadow.settle(gate, [1, 2])
+    unverified, gate = UnverifiedDrafts(), Told()
+    unverified.add(WEAK, [7], 2)
+    unverified.settle(gate, [1, 2])
     assert gate.firsts == []
-    shadow.settle(gate, [1, 2, 7])
+    unverified.settle(gate, [1, 2, 7])
     assert gate.firsts == [(WEAK.kind, True)]
 
 
@@ -76,14 +76,14 @@ def test_nothing_is_learned_before_a_token_is_there() -> None:
 def test_first_tokens_are_counted_as_a_comparison_afterwards_counts_them(
     text: list[int], steps: list[int], drafts: list[list[int]]
 ) -> None:
-    shadow, gate = Shadow(), Told()
+    unverified, gate = UnverifiedDrafts(), Told()
     at, expected = 0, []
     for step, draft in zip(steps, drafts, strict=False):
-        shadow.add(STRONG, draft, at)
+        unverified.add(STRONG, draft, at)
         if at < len(text):
             expected.append((STRONG.kind, text[at] == draft[0]))
         at = min(at + step, len(text))
-        shadow.settle(gate, text[:at])
+        unverified.settle(gate, text[:at])
     assert gate.firsts == expected
     # A chain ends with its first failure, so between two failures lies another draft's beginning.
     failures = gate.nexts.get(STRONG.kind, []).count(False)
@@ -122,17 +122,19 @@ def test_a_kind_known_to_fail_is_not_probed_until_costs_are_old() -> None:
     [([[7], [8, 9], [1], [1]], 4), ([[7], [8, 2], [1]], 2), ([[3]], 0), ([[7, 8]], None)],
     ids=["whole", "in part", "not at all", "not known yet"],
 )
-def test_what_the_gate_had_no_means_for_is_settled_on_paper_once_it_is_known(
+def test_what_the_gate_had_no_means_for_is_settled_unaffordable_settled_once_it_is_known(
     steps: list[list[int]], held: int | None
 ) -> None:
-    shadow, gate = Shadow(), Told()
+    unverified, gate = UnverifiedDrafts(), Told()
     text = [5]
-    shadow.add_unaffordable(STRONG, [7, 8, 9, 1], 1, rows=3, logit_rows=1)
+    unverified.add_unaffordable(STRONG, [7, 8, 9, 1], 1, rows=3, logit_rows=1)
     for new in steps:
         text += new
-        shadow.add_unaffordable(STRONG, [6, 6], len(text), rows=1, logit_rows=1)  # one at a time
-        shadow.settle(gate, text)
-    assert gate.on_paper == ([] if held is None else [(4, held, 3)])
+        unverified.add_unaffordable(
+            STRONG, [6, 6], len(text), rows=1, logit_rows=1
+        )  # one at a time
+        unverified.settle(gate, text)
+    assert gate.unaffordable_settled == ([] if held is None else [(4, held, 3)])
 
 
 def _used_up(settings: GateSettings | None = None) -> tuple[Gate, Machine]:
@@ -149,17 +151,17 @@ def _used_up(settings: GateSettings | None = None) -> tuple[Gate, Machine]:
 def _steps_until_drafting(settings: GateSettings | None = None) -> int:
     """Plain steps after such losses, while all that is suggested would hold: 100 at most."""
     gate, machine = _used_up(settings)
-    shadow, text = Shadow(), [0]
+    unverified, text = UnverifiedDrafts(), [0]
     for step in range(100):
         if gate.budget(16, STRONG):
             assert gate.state()["balance"] <= 0  # what was gained on paper can't be risked
             return step
-        shadow.add(STRONG, [1] * 16, len(text))
+        unverified.add(STRONG, [1] * 16, len(text))
         if missed := gate.unaffordable(16, STRONG):
-            shadow.add_unaffordable(STRONG, [1] * missed, len(text), rows=1, logit_rows=1)
+            unverified.add_unaffordable(STRONG, [1] * missed, len(text), rows=1, logit_rows=1)
         machine.step(None, 0)
         text.append(1)
-        shadow.settle(gate, text)
+        unverified.settle(gate, text)
     return 100
 
 
@@ -179,19 +181,19 @@ def test_nothing_is_unaffordable_that_would_not_pay_or_that_can_be_had() -> None
 
 
 @pytest.mark.parametrize("table", [QWEN, GEMMA], ids=["qwen", "gemma"])
-def test_a_text_that_holds_on_paper_and_fails_in_earnest_still_costs_little(
+def test_a_text_that_holds_unaffordable_settled_and_fails_in_earnest_still_costs_little(
     table: Sequence[tuple[int, float]],
 ) -> None:
     """The worst text there is: it copies as long as nothing is drafted, and only then."""
     gate = Gate()
     machine = Machine(gate, table)
-    shadow, text = Shadow(), [0]
+    unverified, text = UnverifiedDrafts(), [0]
     for _ in range(1000):
         n = machine.step(STRONG, held=0)
         if not n:
-            shadow.add(STRONG, [1] * 16, len(text))
+            unverified.add(STRONG, [1] * 16, len(text))
             if missed := gate.unaffordable(16, STRONG):
-                shadow.add_unaffordable(STRONG, [1] * missed, len(text), rows=1, logit_rows=1)
+                unverified.add_unaffordable(STRONG, [1] * missed, len(text), rows=1, logit_rows=1)
         text.append(2 if n else 1)
-        shadow.settle(gate, text)
+        unverified.settle(gate, text)
     assert machine.tokens / machine.time >= 0.97

@@ -1,4 +1,4 @@
-"""What became of drafts that nobody verified: lessons for the gate that cost no forward."""
+"""What became of drafts that were not verified: the gate learns from them without a forward."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fucina_cli.drafting.source import Outlook, accepted
+from fucina_cli.drafting.source import Outlook
+from fucina_cli.llama.prefix import common_prefix
 
-if TYPE_CHECKING:  # only whoever speculates needs it loaded
+if TYPE_CHECKING:  # only a run that speculates needs it loaded
     from fucina_cli.drafting.gate import Gate
 
 
@@ -22,8 +23,8 @@ class _Chain:
 
 
 @dataclass(frozen=True)
-class _Paper:
-    """A draft that the gate had no means for: what of it, and beside which rows."""
+class _Unaffordable:
+    """What would have been verified of a draft had the gate afforded it, and beside which rows."""
 
     outlook: Outlook
     position: int
@@ -32,19 +33,19 @@ class _Paper:
     logit_rows: int
 
 
-class Shadow:
+class UnverifiedDrafts:
     """Follows the drafts of one stream that the gate left out, and tells it how they did.
 
     Plain decoding commits the next tokens anyway; comparing them with what was suggested says how
     far the draft would have held. Of every draft the first token is counted, and one of each kind
     is followed to its first wrong token. Of those that the gate could not afford, one at a time is
-    settled on paper, as far as it would have gone. A step costs about a microsecond.
+    settled with the gain that it would have had.
     """
 
     def __init__(self) -> None:
         self._new: _Chain | None = None  # nothing of it is known yet
         self._chains: dict[str, _Chain] = {}
-        self._paper: _Paper | None = None
+        self._unaffordable: _Unaffordable | None = None
 
     def add(self, outlook: Outlook, draft: Sequence[int], position: int) -> None:
         """Follow a draft of at least one token whose first would stand at `position`."""
@@ -53,14 +54,14 @@ class Shadow:
     def add_unaffordable(
         self, outlook: Outlook, draft: Sequence[int], position: int, *, rows: int, logit_rows: int
     ) -> None:
-        """Settle on paper what `Gate.unaffordable` told, unless an earlier one is still open."""
-        if self._paper is None:
-            self._paper = _Paper(outlook, position, draft, rows, logit_rows)
+        """Settle what `Gate.unaffordable` told, unless an earlier one is still open."""
+        if self._unaffordable is None:
+            self._unaffordable = _Unaffordable(outlook, position, draft, rows, logit_rows)
 
     def settle(self, gate: Gate, tokens: Sequence[int]) -> None:
         """Compare with `tokens`, all of the stream's."""
-        if self._paper is not None:
-            self._settle_on_paper(gate, self._paper, tokens)
+        if self._unaffordable is not None:
+            self._settle_unaffordable(gate, self._unaffordable, tokens)
         for chain in list(self._chains.values()):
             self._follow(gate, chain, tokens)
         new = self._new
@@ -74,22 +75,24 @@ class Shadow:
             self._chains[kind] = _Chain(new.outlook, new.position + 1, new.rest[1:])
             self._follow(gate, self._chains[kind], tokens)
 
-    def _settle_on_paper(self, gate: Gate, paper: _Paper, tokens: Sequence[int]) -> None:
-        new = tokens[paper.position : paper.position + len(paper.draft)]
-        held = accepted(paper.draft, new)
-        if held < len(new) or held == len(paper.draft):
-            gate.settle_on_paper(
-                len(paper.draft),
+    def _settle_unaffordable(
+        self, gate: Gate, missed: _Unaffordable, tokens: Sequence[int]
+    ) -> None:
+        new = tokens[missed.position : missed.position + len(missed.draft)]
+        held = common_prefix(missed.draft, new)
+        if held < len(new) or held == len(missed.draft):
+            gate.settle_unaffordable(
+                len(missed.draft),
                 held,
-                paper.outlook,
-                rows=paper.rows,
-                logit_rows=paper.logit_rows,
+                missed.outlook,
+                rows=missed.rows,
+                logit_rows=missed.logit_rows,
             )
-            self._paper = None
+            self._unaffordable = None
 
     def _follow(self, gate: Gate, chain: _Chain, tokens: Sequence[int]) -> None:
         new = tokens[chain.position : chain.position + len(chain.rest)]
-        held = accepted(chain.rest, new)
+        held = common_prefix(chain.rest, new)
         failed = held < len(new)
         if held or failed:
             gate.learn_next(chain.outlook, held, failed)
