@@ -1,1 +1,61 @@
-"""Fucina CLI: GGUF language models whose answers fit a schema, faster than without one."""
+"""Run GGUF language models whose answers fit a JSON schema, regex, Lark grammar or list of choices.
+
+    from fucina_cli import Job, JsonSchema, Runner
+
+    with Runner.open("model.gguf") as runner:
+        answer = runner.answer(Job.chat("I was charged twice.", JsonSchema(schema)))
+        print(answer.value)
+
+Importing this package loads no native library.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fucina_cli.lazy import exports
+
+if TYPE_CHECKING:
+    from fucina_cli.constraint.kind import GrammarError
+    from fucina_cli.constraint.kinds.choice import Choice
+    from fucina_cli.constraint.kinds.json_schema import JsonSchema
+    from fucina_cli.constraint.kinds.lark import Lark
+    from fucina_cli.constraint.kinds.regex import Regex
+    from fucina_cli.errors import InputError
+    from fucina_cli.job import Job
+    from fucina_cli.request import Answer
+    from fucina_cli.runner import Runner, RunnerError
+
+__all__ = [
+    "Answer",
+    "Choice",
+    "GrammarError",
+    "InputError",
+    "Job",
+    "JsonSchema",
+    "Lark",
+    "Regex",
+    "Runner",
+    "RunnerError",
+]
+
+_load = exports(
+    __name__,
+    {
+        "Answer": "request",
+        "GrammarError": "constraint.kind",
+        "InputError": "errors",
+        "Job": "job",
+        "Runner": "runner",
+        "RunnerError": "runner",
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from fucina_cli.constraint.kind import kinds
+
+    spec = next((kind.spec for kind in kinds() if kind.spec.__name__ == name), None)
+    return _load(name) if spec is None else spec

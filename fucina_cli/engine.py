@@ -1,4 +1,4 @@
-"""Requests in the slots of one context: each decoded as if it were alone, redrawn where that is due.
+"""Requests in the slots of one context, each decoded as if it were alone.
 
 A single answer is the case of one slot. Knows no flag and prints nothing.
 """
@@ -52,8 +52,7 @@ class Engine:
         recompile: Recompile | None = None,
     ) -> None:
         self.context, self.speculation = context, speculation
-        gate = speculation.gate if speculation else None
-        self._lockstep = Lockstep(context, gate=gate, share=share)
+        self._lockstep = Lockstep(context, share=share)
         self._on_retry, self._recompile = on_retry, recompile
         self._running: list[Request] = []
         self._answers: list[Answer] = []  # not yet handed out
@@ -100,7 +99,9 @@ class Engine:
             self._lockstep.remove(stream)
         return self._handed_out()
 
-    def decode(self, request: Request, on_first_forward: Callable[[], None] | None = None) -> Answer:
+    def decode(
+        self, request: Request, on_first_forward: Callable[[], None] | None = None
+    ) -> Answer:
         """Answer one request; the others must have ended.
 
         An interrupt (Ctrl-C) ends it early; what was produced is in the answer all the same. Raises

@@ -80,9 +80,7 @@ class Generation:
         panel=_GENERATION,
         rank=70,
     )
-    greedy: bool = option(
-        False, key="greedy", help="Same as --temp 0.", panel=_SAMPLING, rank=70
-    )
+    greedy: bool = option(False, key="greedy", help="Same as --temp 0.", panel=_SAMPLING, rank=70)
     logit_bias: tuple[tuple[str | int, float], ...] = option(
         (),
         type=str,
@@ -148,9 +146,7 @@ class Job:
         return cls.messages([*before, {"role": "user", "content": message}], constraint, **settings)
 
     @classmethod
-    def messages(
-        cls, messages: Sequence[Message], constraint: Any = None, **settings: Any
-    ) -> Job:
+    def messages(cls, messages: Sequence[Message], constraint: Any = None, **settings: Any) -> Job:
         """Answer the last message of a conversation; each has "role" and "content"."""
         if not messages or not messages[-1].get("content"):
             raise InputError("prompt", "the text is empty; there is nothing to answer")
@@ -217,7 +213,9 @@ def check_bias(token: str | int, bias: float) -> None:
     if token == "":
         raise InputError("logit_bias", "a token is empty")
     if not bias == bias or (abs(bias) > _MAX_BIAS and bias != _BAN):
-        raise InputError("logit_bias", f"{bias:g} is out of range; give -1e6 to 1e6, or -inf to ban")
+        raise InputError(
+            "logit_bias", f"{bias:g} is out of range; give -1e6 to 1e6, or -inf to ban"
+        )
 
 
 def laid_over(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

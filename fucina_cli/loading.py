@@ -18,6 +18,7 @@ from fucina_cli.runtime import Runtime
 from fucina_cli.tiny import builtin
 
 if TYPE_CHECKING:
+    from fucina_cli.drafting.automaton import Reference
     from fucina_cli.drafting.speculation import Speculation
 
 #: Tokens of one reference: some 250 bytes of memory each at worst, and 5 microseconds.
@@ -184,7 +185,7 @@ def check_references(names: Mapping[str, str]) -> None:
             raise InputError("spec_ref", f"'{name}' is a name of the sources; write './{name}'")
 
 
-def _index(model: Model, name: str, text: str) -> object:
+def _index(model: Model, name: str, text: str) -> Reference:
     from fucina_cli.drafting.automaton import Reference
 
     tokens = model.vocabulary.tokenize(text)

@@ -73,9 +73,7 @@ class Request:
     def draws_again(self) -> bool:
         """Whether an invalid answer is drawn again: a sampled one that is enforced in part only."""
         return (
-            self.compiled is not None
-            and self.compiled.grammar.relaxed
-            and not self.sampling.greedy
+            self.compiled is not None and self.compiled.grammar.relaxed and not self.sampling.greedy
         )
 
 

@@ -23,7 +23,6 @@ from fucina_cli.job import DEFAULT_GEN, Ids, Job, Stop, Text
 from fucina_cli.llama.context import Context
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.exactness import Exactness, probe
-from fucina_cli.llama.model import Model
 from fucina_cli.loading import Blame, Drafting, cache_types, check_references, load_model, nobody
 from fucina_cli.prompts import Prompt
 from fucina_cli.prompts.errors import TemplateError
@@ -399,9 +398,7 @@ class Runner:
         if self._closed:
             raise RunnerError("the Runner is closed; open another")
         if os.getpid() != self._pid:
-            raise RunnerError(
-                "the Runner was opened in another process; open one after the fork"
-            )
+            raise RunnerError("the Runner was opened in another process; open one after the fork")
 
     @contextmanager
     def _working(self) -> Iterator[None]:

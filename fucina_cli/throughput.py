@@ -52,7 +52,9 @@ class Pass:
         ]
 
 
-def one_by_one(context: Context, make: Make, n: int, speculation: Speculation | None = None) -> Pass:
+def one_by_one(
+    context: Context, make: Make, n: int, speculation: Speculation | None = None
+) -> Pass:
     """`n` answers, each alone and with its own prefill. Raises what makes one fail."""
     answers: list[Answer] = []
     forwards = rows = 0

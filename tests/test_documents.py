@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 import typer.main
-
 from fucina_cli.cli.app import build
+
 from fucina_cli.constraint import grammar, source, validation
 from fucina_cli.families.registry import FAMILIES
 

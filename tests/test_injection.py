@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from fucina_cli.families.template import Marker, render
 from gguf import TokenType
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,6 @@ from fucina_cli.families.family import Family
 from fucina_cli.families.gemma4 import GEMMA4
 from fucina_cli.families.generic import GENERIC
 from fucina_cli.families.qwen3 import QWEN3
-from fucina_cli.families.template import Marker, render
 from fucina_cli.llama import native
 from fucina_cli.llama.model import Model
 from fucina_cli.llama.vocabulary import Vocabulary

@@ -81,9 +81,7 @@ def _option(each: Option) -> inspect.Parameter:
 
 def _parameter(name: str, kind: Any, declared: Any, **default: Any) -> inspect.Parameter:
     annotation = Annotated[kind, declared]
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, **default
-    )
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, **default)
 
 
 def _help(family: Family) -> str:

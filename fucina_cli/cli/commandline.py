@@ -1,4 +1,4 @@
-"""The command line as parsed: which flags there are, what was given, and whether it goes together."""
+"""The command line as parsed: what flags there are, what was given, and what goes together."""
 
 from __future__ import annotations
 
@@ -45,9 +45,7 @@ _SHARED = (
         help="Write the answer's ids to a file, one per line.",
         panel=OUTPUT,
     ),
-    Option(
-        "quiet", type=bool, default=False, help="No notes and warnings.", panel=OUTPUT, rank=70
-    ),
+    Option("quiet", type=bool, default=False, help="No notes and warnings.", panel=OUTPUT, rank=70),
     Option(
         "verbose",
         type=bool,
@@ -154,7 +152,9 @@ def choose(line: CommandLine) -> Mode:
         if not each.repeatable:
             each.check(line[each.name])
     chosen = [mode for mode in modes() if mode.is_chosen(line)]
-    _at_most_one((k.name for k in kinds() if line.given(k.name)), "one constraint governs an answer")
+    _at_most_one(
+        (k.name for k in kinds() if line.given(k.name)), "one constraint governs an answer"
+    )
     own = [mode.option.name for mode in chosen if mode.option and mode.prompt == "own"]
     starts = [name for name in (*(s.name for s in STARTS), IDS) if line[name] is not None]
     _at_most_one([*starts, *own], "an answer starts from one of them")

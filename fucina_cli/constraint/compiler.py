@@ -13,7 +13,6 @@ from fucina_cli.constraint.recent import Recent, prepared
 from fucina_cli.llama.vocabulary import Vocabulary
 
 
-
 @dataclass(frozen=True)
 class Compiled:
     """A constraint compiled for one model, the seconds that it took, and who judges its answers."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from fucina_cli.options import Option
 
@@ -107,7 +107,7 @@ def spec_of(value: Any) -> Spec:
     """
     for kind in kinds():
         if isinstance(value, kind.spec):
-            return value  # type: ignore[no-any-return]
+            return cast(Spec, value)
     for kind in kinds():
         if kind.takes(value):
             return kind.read(value)

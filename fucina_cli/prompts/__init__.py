@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fucina_cli.decoding.reply import ThinkingTokens
-from fucina_cli.prompts.errors import TemplateError
 from fucina_cli.families.family import Family
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
+from fucina_cli.prompts.errors import TemplateError
 
 #: A turn: "role" and "content".
-Message = dict[str, str]
+Message = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def chat_prompt(
     model: Model, family: Family, user: str, *, system: str | None, thinking: bool | None
 ) -> Prompt:
     """One user turn in the model's own chat format; see `messages_prompt`."""
-    messages = [{"role": "system", "content": system}] if system is not None else []
+    messages: list[Message] = [{"role": "system", "content": system}] if system is not None else []
     messages.append({"role": "user", "content": user})
     return messages_prompt(model, family, messages, thinking=thinking)
 

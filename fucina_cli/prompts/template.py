@@ -24,8 +24,8 @@ import jinja2.parser
 import jinja2.sandbox
 from jinja2.exceptions import SecurityError
 
-from fucina_cli.prompts.errors import TemplateError
 from fucina_cli.limits import TimeLimit, time_limit
+from fucina_cli.prompts.errors import TemplateError
 
 __all__ = ["Marker", "Rendered", "TemplateError", "render"]
 

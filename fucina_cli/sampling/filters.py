@@ -143,9 +143,7 @@ def _likely_enough(
 #: both of one length and by ascending id, and the settings; it gives the ascending positions that
 #: it keeps, at least that of the largest weight, or None for all.
 FILTERS: tuple[
-    Callable[
-        [NDArray[np.float32], NDArray[np.float64], SamplingConfig], NDArray[np.int64] | None
-    ],
+    Callable[[NDArray[np.float32], NDArray[np.float64], SamplingConfig], NDArray[np.int64] | None],
     ...,
 ] = (_nucleus, _likely_enough)
 

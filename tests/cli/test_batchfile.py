@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from fucina_cli.cli import batchfile
 from fucina_cli.cli.batchfile import BadLine, BatchRequest, count_lines, parse, read_lines
 from fucina_cli.cli.batchout import Name
 from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.options import Options
 from fucina_cli.cli.session import Texts
-from fucina_cli.constraint import source
 from fucina_cli.constraint.source import Source
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fucina_cli.cli import batchfile
+from fucina_cli.constraint import source
 from tests.support.options import options
 
 NO_TEXTS = Texts(messages=None, prompt=None, source=None, stops=())

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from fucina_cli.cli.batchout import Done, Name, Records, resume
 from fucina_cli.cli.exits import FlagError
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 
 def line(record: Any) -> bytes:

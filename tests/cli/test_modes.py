@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 import typer.main
-
-from fucina_cli.cli import session
 from fucina_cli.cli.app import build
 from fucina_cli.cli.options import Options
+
+from fucina_cli.cli import session
 from fucina_cli.families.family import Family
 from fucina_cli.families.generic import GENERIC
 from fucina_cli.families.registry import FAMILIES

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fucina_cli.constraint.source import GrammarError, Source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llguidance import LLMatcher
@@ -16,7 +17,6 @@ from llguidance import LLMatcher
 from fucina_cli.constraint import grammar, source, validation
 from fucina_cli.constraint.constraint import Constraint, ConstraintError
 from fucina_cli.constraint.grammar import Grammar, Tokens
-from fucina_cli.constraint.source import GrammarError, Source
 from fucina_cli.llama.model import Model
 from fucina_cli.sampling import allowed_ids
 from tests.support.grammars import RECURSIVE, SOURCES

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from fucina_cli.families.errors import TemplateError
 from gguf import TokenType
 
 from fucina_cli.decoding.reply import ThinkingTokens
-from fucina_cli.families.errors import TemplateError
 from fucina_cli.families.family import Family, SamplingDefaults
 from fucina_cli.families.gemma4 import GEMMA4
 from fucina_cli.families.generic import GENERIC

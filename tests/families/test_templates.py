@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
-
 from fucina_cli.families.errors import TemplateError
+from fucina_cli.families.template import Marker, Rendered, render
+
 from fucina_cli.families.gemma4 import GEMMA4
 from fucina_cli.families.qwen3 import QWEN3
-from fucina_cli.families.template import Marker, Rendered, render
 from tests.support import ggufs
 
 SYSTEM = "Be brief."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from fucina_cli.constraint import source
 from fucina_cli.constraint.source import Source
+
+from fucina_cli.constraint import source
 
 TRIAGE = """{"type": "object", "properties": {
   "category": {"enum": ["bug", "billing", "how_to", "feature_request", "account_access"]},

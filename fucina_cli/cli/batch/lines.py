@@ -285,7 +285,8 @@ def _plain(each: Option) -> Callable[[str, Any], Any]:
 def _stops(name: str, given: object) -> tuple[str | int, ...]:
     """Texts and ids: an id is written as a number, so digits in quotes are a text."""
     stops: list[str | int] = []
-    for stop in given if isinstance(given, list) else [given]:
+    listed: list[Any] = given if isinstance(given, list) else [given]
+    for stop in listed:
         text = isinstance(stop, str) and stop
         number = isinstance(stop, int) and not isinstance(stop, bool) and stop >= 0
         if not text and not number:

@@ -121,6 +121,7 @@ class _InOrder:
     def _finish(self, answer: Answer) -> int:
         """What comes after an answer's text, or its record; the exit code of that answer."""
         from fucina_cli.cli import outcome
+
         many = self._n > 1
         if answer.error is None:
             if self._line.json:

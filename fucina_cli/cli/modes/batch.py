@@ -67,9 +67,7 @@ def run(line: CommandLine) -> int:
 class _Requests:
     """A JobSource: the lines of a file as jobs; bad ones and those done before go to the tally."""
 
-    def __init__(
-        self, line: CommandLine, given: jobs.Given, lines: _Lines, tally: _Tally
-    ) -> None:
+    def __init__(self, line: CommandLine, given: jobs.Given, lines: _Lines, tally: _Tally) -> None:
         self._line, self._given, self._lines, self._tally = line, given, lines, tally
         self._next = 0  # index of the next request
         #: Names of requests and the numbers of the lines that have them.

@@ -67,9 +67,7 @@ def _read(path: Path) -> NDArray[np.float32]:
     return other
 
 
-def _compared(
-    row: NDArray[np.float32], other: NDArray[np.float32]
-) -> tuple[dict[str, Any], str]:
+def _compared(row: NDArray[np.float32], other: NDArray[np.float32]) -> tuple[dict[str, Any], str]:
     """The comparison as a record, and as text."""
     import numpy as np
 
