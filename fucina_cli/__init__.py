@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from fucina_cli.lazy import exports
 
 if TYPE_CHECKING:
+    from fucina_cli.answer import Answer
     from fucina_cli.constraint.kind import GrammarError
     from fucina_cli.constraint.kinds.choice import Choice
     from fucina_cli.constraint.kinds.json_schema import JsonSchema
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from fucina_cli.constraint.kinds.regex import Regex
     from fucina_cli.errors import InputError
     from fucina_cli.job import Job
-    from fucina_cli.request import Answer
     from fucina_cli.runner import Runner, RunnerError
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
 _load = exports(
     __name__,
     {
-        "Answer": "request",
+        "Answer": "answer",
         "GrammarError": "constraint.kind",
         "InputError": "errors",
         "Job": "job",

@@ -6,13 +6,14 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
+from fucina_cli.answer import Answer
 from fucina_cli.decoding.reply import Channel
 from fucina_cli.errors import InputError
 from fucina_cli.job import Job
-from fucina_cli.request import Answer, Request
 
 if TYPE_CHECKING:
     from fucina_cli.engine import Engine
+    from fucina_cli.request import Request
     from fucina_cli.runner import Runner
 
 #: Receives text of a job's answer as it becomes certain.
@@ -116,7 +117,7 @@ class Batch:
                 return
             index, self._count = self._count, self._count + 1
             try:
-                request = self._runner.plan(job)
+                request = self._runner.planner.plan(job)
             except InputError as error:
                 self._failed.append(Answer(job, index, error=error))
                 continue

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fucina_cli.answer import Answer
 from fucina_cli.constraint.compiler import Compiled
 from fucina_cli.constraint.constraint import ConstraintError
 from fucina_cli.decoding.lockstep import Lockstep
 from fucina_cli.decoding.reply import Channel, OnText
 from fucina_cli.llama.context import Context
-from fucina_cli.request import Answer, Request, answered, begin, judged
+from fucina_cli.request import Request, answered, begin, judged
 from fucina_cli.sampling.draws import LIMIT
 
 if TYPE_CHECKING:  # who drafts has it loaded; others save its import

@@ -21,6 +21,13 @@ class Part:
     name: str
 
 
+_NOT_KEYWORDS = {
+    "prompt": "the prompt",
+    "raw prompt": "Job.prompt",
+    "constraint": "the constraint",
+}
+
+
 class InputError(ValueError):
     """Something given can't be used.
 
@@ -48,4 +55,6 @@ class InputError(ValueError):
 
 def keyword(part: str) -> str:
     """What Python calls a part: an option is a keyword argument."""
-    return f"{part}=" if part.isidentifier() and part not in ("prompt", "constraint") else part
+    if part in _NOT_KEYWORDS or not part.isidentifier():
+        return _NOT_KEYWORDS.get(part, part)
+    return f"{part}="

@@ -24,6 +24,8 @@ _GENERATION = "Generation"
 _SAMPLING = sampling_options()[0].panel
 _MAX_BIAS = 1e6
 _BAN = float("-inf")
+#: Low enough for "temp" to be taken for "temperature".
+_SIMILAR = 0.5
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,13 @@ class Job:
 
     @classmethod
     def chat(
-        cls, message: str, constraint: Any = None, *, system: str | None = None, **settings: Any
+        cls,
+        message: str,
+        constraint: Any = None,
+        *,
+        system: str | None = None,
+        id: Any = None,
+        **settings: Any,
     ) -> Job:
         """Answer a message.
 
@@ -140,31 +148,37 @@ class Job:
             constraint: a JsonSchema, Regex, Lark or Choice, or what stands for one: a dict or a
                 class with `model_json_schema`, a compiled pattern, a list of strings.
             system: system text that comes before the message.
+            id: your own name for the job; it comes back with the answer.
             settings: options by keyword, such as `temperature=0.0` or `gen=100`.
         """
         before = [] if system is None else [{"role": "system", "content": system}]
-        return cls.messages([*before, {"role": "user", "content": message}], constraint, **settings)
+        messages = [*before, {"role": "user", "content": message}]
+        return cls.messages(messages, constraint, id=id, **settings)
 
     @classmethod
-    def messages(cls, messages: Sequence[Message], constraint: Any = None, **settings: Any) -> Job:
+    def messages(
+        cls, messages: Sequence[Message], constraint: Any = None, *, id: Any = None, **settings: Any
+    ) -> Job:
         """Answer the last message of a conversation; each has "role" and "content"."""
         if not messages or not messages[-1].get("content"):
             raise InputError("prompt", "the text is empty; there is nothing to answer")
-        return cls(Chat(tuple(messages)), constraint, settings)
+        return cls(Chat(tuple(messages)), constraint, settings, id)
 
     @classmethod
-    def prompt(cls, text: str, constraint: Any = None, **settings: Any) -> Job:
+    def prompt(cls, text: str, constraint: Any = None, *, id: Any = None, **settings: Any) -> Job:
         """Continue a raw text."""
         if not text:
             raise InputError("prompt", "the text is empty; there is nothing to answer")
-        return cls(Text(text), constraint, settings)
+        return cls(Text(text), constraint, settings, id)
 
     @classmethod
-    def ids(cls, tokens: Sequence[int], constraint: Any = None, **settings: Any) -> Job:
+    def ids(
+        cls, tokens: Sequence[int], constraint: Any = None, *, id: Any = None, **settings: Any
+    ) -> Job:
         """Continue token ids."""
         if not tokens:
             raise InputError("prompt", "there are no ids; there is nothing to answer")
-        return cls(Ids(tuple(tokens)), constraint, settings)
+        return cls(Ids(tuple(tokens)), constraint, settings, id)
 
     @property
     def is_chat(self) -> bool:
@@ -194,7 +208,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     known = job_options()
     for name, value in settings.items():
         if name not in known:
-            similar = difflib.get_close_matches(name, known, 1)
+            similar = difflib.get_close_matches(name, known, 1, _SIMILAR)
             hint = ("; did you mean ", Part(similar[0]), "?") if similar else ()
             raise InputError(name, "there is no such option", *hint)
         known[name].check(value)

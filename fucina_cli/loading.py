@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from fucina_cli.llama import header, native
 from fucina_cli.llama.context import CACHE_TYPES, Context
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
-from fucina_cli.runtime import Runtime
+from fucina_cli.runtime import Blame, Runtime, nobody
 from fucina_cli.tiny import builtin
 
 if TYPE_CHECKING:
@@ -23,14 +22,6 @@ if TYPE_CHECKING:
 
 #: Tokens of one reference: some 250 bytes of memory each at worst, and 5 microseconds.
 _MOST_TOKENS = 2_000_000
-
-#: Marks a block in which a crash of native code is the fault of a part of the input.
-Blame = Callable[[str], AbstractContextManager[None]]
-
-
-def nobody(_part: str) -> AbstractContextManager[None]:
-    """Blame nobody: nothing watches this process."""
-    return nullcontext()
 
 
 def model_path(part: str, name: str, family: Family | None) -> Path:
@@ -46,12 +37,14 @@ def model_path(part: str, name: str, family: Family | None) -> Path:
     path = None if family is None else builtin.builtin_path(family.name)
     if path is None:
         with_one = [f for f in families() if builtin.builtin_path(f.name)]
-        ways = [f"{f.command} {name}" for f in with_one]
-        who = "" if family is None else family.command
+        path_of_one = f"the path of a .gguf file (./{name} for one of that name)"
         if family is None:
-            ways, who = [f'family="{f.name}"' for f in with_one], "no family"
-        ways.append(f"the path of a .gguf file (./{name} for one of that name)")
-        raise InputError(part, f"{who} has no built-in model; give {', or '.join(ways)}")
+            ways = [*(f'family="{f.name}"' for f in with_one), path_of_one]
+            raise InputError(
+                part, f"every family has a model of its own built in; give {_or(ways)}"
+            )
+        ways = [*(f"{f.command} {name}" for f in with_one), path_of_one]
+        raise InputError(part, f"{family.command} has no built-in model; give {_or(ways)}")
     return path
 
 
@@ -199,3 +192,7 @@ def _index(model: Model, name: str, text: str) -> Reference:
 
 def _gpu_layers(runtime: Runtime) -> int:
     return -1 if runtime.gpu_layers is None else runtime.gpu_layers
+
+
+def _or(ways: list[str]) -> str:
+    return ", or ".join(ways)

@@ -7,34 +7,27 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fucina_cli import prompts
+from fucina_cli.answer import Answer
 from fucina_cli.batching import Batch, Iterated, JobSource, OnJobText
-from fucina_cli.constraint.compiler import Compiled, Compiler
-from fucina_cli.constraint.constraint import ConstraintError
 from fucina_cli.constraint.kind import GrammarError
 from fucina_cli.decoding.reply import Channel
-from fucina_cli.engine import Engine
-from fucina_cli.errors import InputError, Part
+from fucina_cli.errors import InputError
 from fucina_cli.families.family import Family
 from fucina_cli.families.registry import families, family_named
-from fucina_cli.job import DEFAULT_GEN, Ids, Job, Stop, Text
-from fucina_cli.llama.context import Context
+from fucina_cli.job import Job
 from fucina_cli.llama.errors import ModelError
-from fucina_cli.llama.exactness import Exactness, probe
-from fucina_cli.loading import Blame, Drafting, cache_types, check_references, load_model, nobody
-from fucina_cli.prompts import Prompt
-from fucina_cli.prompts.errors import TemplateError
-from fucina_cli.request import Answer, Request
-from fucina_cli.runtime import Runtime
-from fucina_cli.sampling.config import SamplingConfig, sampling_options
-from fucina_cli.sampling.errors import AllTokensMasked, NonFiniteLogits
-from fucina_cli.sampling.processor import LogitBias
+from fucina_cli.runtime import Blame, Runtime, nobody
 from fucina_cli.text import reason
 from fucina_cli.timing import Stopwatch
 
-_DAMAGED = "the model computes logits that are no numbers; the file is damaged"
+if TYPE_CHECKING:
+    from fucina_cli.constraint.compiler import Compiled
+    from fucina_cli.engine import Engine
+    from fucina_cli.llama.context import Context
+    from fucina_cli.llama.exactness import Exactness
+    from fucina_cli.request import Request
 
 #: Told of what is worth knowing: "warning" or "note", the part of the input that it is about or
 #: None, one sentence, and the job that it is about or None for all.
@@ -75,24 +68,29 @@ class Runner:
 
         Raises InputError for a model or an option that can't be used.
         """
+        from fucina_cli import loading
+        from fucina_cli.constraint.compiler import Compiler
+        from fucina_cli.planning import Planner
+
         watch = Stopwatch()
-        check_references(texts)
-        kinds = cache_types(runtime)
-        self.name, self.runtime = name, runtime
-        self.model, self.family = load_model(name, family, runtime, blame=blame)
-        self._cache_types, self._probes = kinds, probes
+        loading.check_references(texts)
+        self._cache_types, self._probes = loading.cache_types(runtime), probes
         self._blame, self._tell = blame, tell
+        self.runtime = runtime
+        self.model, self.family = loading.load_model(name, family, runtime, blame=blame)
+        #: What jobs mean for this model.
+        self.planner = Planner(self.model, self.family, runtime, f"'{name}'")
         self._compiler = Compiler(self.model.vocabulary)
         self._exactness: Exactness | None = None
         self._finished_forwards = self._probe_forwards = 0
-        self._pid, self._lock, self._busy = os.getpid(), threading.Lock(), ""
+        self._pid, self._lock = os.getpid(), threading.Lock()
         self._closed = False
         #: What decodes now; its context is made, and made anew, as jobs need it.
         self.engine: Engine | None = None
-        self._drafting: Drafting | None = None
+        self._drafting: loading.Drafting | None = None
         if runtime.drafts:
             try:
-                self._drafting = Drafting(self.model, runtime, texts, blame)
+                self._drafting = loading.Drafting(self.model, runtime, texts, blame)
             except InputError:
                 self.model.close()
                 raise
@@ -153,8 +151,7 @@ class Runner:
                 pieces.append(text)
 
         with self.batch(Iterated([job]), on_text=take) as batch:
-            while not batch.done:
-                answers = self._step(batch)
+            for answers in self._steps(batch):
                 yield from pieces
                 pieces.clear()
                 if answers and answers[0].error is not None:
@@ -167,8 +164,8 @@ class Runner:
         its `error`. Jobs are taken as there is room for them.
         """
         with self.batch(Iterated(jobs), streams=streams) as batch:
-            while not batch.done:
-                yield from self._step(batch)
+            for answers in self._steps(batch):
+                yield from answers
 
     @contextmanager
     def batch(
@@ -185,105 +182,43 @@ class Runner:
             try:
                 yield batch
             finally:
-                if not self._closed:
+                if not self._closed and os.getpid() == self._pid:
                     batch.interrupt()
 
-    def _step(self, batch: Batch) -> list[Answer]:
-        self._check_open()
-        return batch.step()
+    def _steps(self, batch: Batch) -> Iterator[list[Answer]]:
+        while True:
+            self._check_open()  # before anything is looked at that may have been freed
+            if batch.done:
+                return
+            yield batch.step()
 
     # -- what others build on ----------------------------------------------------------------
-
-    def sampling(self, job: Job) -> SamplingConfig:
-        """The settings that a job is sampled with. Raises InputError as `plan`."""
-        return self.plan(job).sampling
-
-    def plan(self, job: Job) -> Request:
-        """A request for a job, all but its constraint, which `compile` adds.
-
-        Raises InputError for what does not fit this model.
-        """
-        prompt = self.prompt(job)
-        stop_ids, stop_texts = self._stops(job.settings.get("stop", ()))
-        gen = job.settings.get("gen")
-        size = self.context_size(len(prompt.tokens), gen)
-        limit = DEFAULT_GEN if gen is None else gen
-        return Request(
-            prompt=prompt,
-            sampling=self._sampling(job, thinks=self._thinks(job, prompt)),
-            # Beside others it has a context that may be larger; alone it would end here.
-            limit=min(limit, size - len(prompt.tokens)),
-            stop_ids=stop_ids,
-            stop_texts=stop_texts,
-            processors=self._biases(job.settings.get("logit_bias", ())),
-            forced_spans=self.runtime.forced_spans,
-            job=job,
-            size=size,
-        )
 
     def compile(self, request: Request) -> None:
         """Give a request its constraint, compiled once for equal ones. Raises InputError."""
         job = request.job
         if job is None or job.constraint is None:
             return
-        stop = self.stop_token(chat=job.is_chat)
+        stop = self.planner.stop_token(chat=job.is_chat)
         new = self._compiler.known(job.constraint, stop) is None
         compiled = self._compiled(job, stop)
         if new:
             for text in compiled.warnings:
                 self._say("warning", "constraint", text, job)
         request.compiled, request.constraint = compiled, compiled.grammar.initial
-        if job.is_chat and self._thinks(job, request.prompt):
+        if job.is_chat and self.planner.thinks(job, request.prompt):
             # What a thinking block before the answer must not contain.
             vocabulary = self.model.vocabulary
             own = (stop, vocabulary.eos, vocabulary.eot)
             request.forbidden_while_thinking = tuple(sorted({t for t in own if t is not None}))
 
-    def prompt(self, job: Job) -> Prompt:
-        """The ids that a job starts from. Raises InputError when there are none."""
-        start = job.start
-        if isinstance(start, Ids):
-            for token in start.tokens:
-                self._check_id("prompt", token)
-            return Prompt(list(start.tokens))
-        if isinstance(start, Text):
-            prompt = prompts.text_prompt(self.model, start.text)
-            if not prompt.tokens:
-                raise InputError("prompt", "the text has no tokens in this model")
-            return prompt
-        try:
-            return prompts.messages_prompt(
-                self.model, self.family, start.messages, thinking=job.think
-            )
-        except TemplateError as error:
-            way_out = () if self.model.chat_template else (" (", Part("raw prompt"), ")")
-            raise InputError(self.part, str(error), *way_out) from None
-
-    def stop_token(self, *, chat: bool) -> int:
-        """The token that ends a reply. Raises InputError when the vocabulary has none."""
-        try:
-            return prompts.stop_token(self.model, self.family, chat=chat)
-        except ModelError as error:
-            raise InputError(self.part, str(error)) from None
-
-    def context_size(self, prompt_tokens: int, gen: int | None) -> int:
-        """Tokens of context for a prompt and `gen` more. Raises InputError when too many."""
-        needed = prompt_tokens + (DEFAULT_GEN if gen is None else gen)
-        trained, ctx = self.model.n_ctx_train, self.runtime.ctx
-        size = ctx if ctx is not None else max(1, min(trained, needed))
-        if prompt_tokens + (gen != 0) > size:
-            text = f"{prompt_tokens} tokens and an answer do not fit the context of {size} tokens; "
-            if size >= trained:
-                raise InputError("prompt", f"{text}shorten it")
-            way_out = (Part("ctx"), f" (the model has {trained})")
-            raise InputError("prompt", f"{text}raise ", *way_out)
-        return size
-
     def open_context(self, size: int, n_slots: int = 1) -> Context:
         """A context of `n_slots` slots of `size` tokens each. Raises InputError."""
+        from fucina_cli.llama.context import Context
+
         ctx, trained = self.runtime.ctx, self.model.n_ctx_train
         try:
-            with self._blame(self.part):
+            with self._blame(self.planner.part):
                 context = Context(
                     self.model,
                     n_ctx=size,
@@ -292,17 +227,19 @@ class Runner:
                     threads=self.runtime.threads,
                 )
         except ModelError as error:
-            raise InputError("ctx" if ctx else self.part, str(error)) from None
+            raise InputError("ctx" if ctx else self.planner.part, str(error)) from None
         if size > trained:
             self._say("warning", "ctx", f"{size} tokens; the model was trained for {trained}")
         return context
 
     def probe(self, context: Context) -> Exactness:
         """Whether this model on this machine is exact; empties the context. Raises InputError."""
+        from fucina_cli.llama.exactness import probe
+
         try:
             return probe(context)
         except ModelError as error:
-            raise InputError(self.part, str(error)) from None
+            raise InputError(self.planner.part, str(error)) from None
 
     def make_engine(self, least: int, most: int, n_slots: int) -> Engine:
         """Replace the engine by one of up to `most` tokens for each slot, of `least` if need be.
@@ -324,6 +261,8 @@ class Runner:
 
     def engine_in(self, context: Context, *, probes: bool | None = None) -> Engine:
         """An engine in a context, with the drafts that were asked for. Raises InputError."""
+        from fucina_cli.engine import Engine
+
         if self._probes if probes is None else probes:
             self._exactness = self.probe(context)
         self._probe_forwards = context.total_forwards
@@ -347,31 +286,14 @@ class Runner:
         now = self.engine.context.total_forwards - self._probe_forwards
         return self._finished_forwards + now
 
-    @property
-    def part(self) -> str:
-        """How messages name the model's file."""
-        return f"'{self.name}'"
-
     def finished(self, answer: Answer) -> Answer:
         """An answer of the engine, completed by what only the runner knows."""
         answer.load_s = self.load_s
         answer.exact = self._exactness.exact if self._exactness else None
         if answer.failure is not None:
             assert answer.job is not None
-            answer.error = self.fault(answer.job, answer.failure)
+            answer.error = self.planner.fault(answer.job, answer.failure)
         return answer
-
-    def fault(self, job: Job, error: Exception) -> InputError:
-        """The part of the input that made a reply fail."""
-        if isinstance(error, AllTokensMasked):
-            part = "logit_bias" if job.settings.get("logit_bias") else "stop"
-            if part == "stop" and job.constraint is not None:
-                part = "constraint"
-            text = "leaves no token to choose from; loosen the bias or the constraint"
-            return InputError(part, text)
-        if isinstance(error, ConstraintError):
-            return InputError("constraint", str(error))
-        return InputError(self.part, _DAMAGED if isinstance(error, NonFiniteLogits) else str(error))
 
     # -- closing -----------------------------------------------------------------------------
 
@@ -433,7 +355,9 @@ class Runner:
 
     def _recompile(self, request: Request) -> Compiled:
         assert request.job is not None
-        return self._compiled(request.job, self.stop_token(chat=request.job.is_chat), anew=True)
+        return self._compiled(
+            request.job, self.planner.stop_token(chat=request.job.is_chat), anew=True
+        )
 
     def _compiled(self, job: Job, stop: int, *, anew: bool = False) -> Compiled:
         assert job.constraint is not None
@@ -443,83 +367,7 @@ class Runner:
         except GrammarError as error:
             raise InputError("constraint", str(error)) from None
         except ModelError as error:
-            raise InputError(self.part, str(error)) from None
-
-    def _thinks(self, job: Job, prompt: Prompt) -> bool:
-        """Whether thoughts precede the answer."""
-        by_default = self.family.thinking is not None and self.family.thinking.on_by_default
-        thinks = job.think if job.think is not None else by_default
-        return (thinks and prompt.thinking is not None) or prompt.inside_thinking
-
-    def advice(self, *, thinks: bool) -> dict[str, Any]:
-        """The family's sampling advice for a chat, of the options that files may advise on."""
-        advice = self.family.sampling(thinks, self.model.number)
-        return {
-            each.name: advice.get(each.name, each.default)
-            for each in sampling_options()
-            if each.metadata is not None
-        }
-
-    def _sampling(self, job: Job, *, thinks: bool) -> SamplingConfig:
-        """The family's advice in a chat and greedy elsewhere, overridden by what is given."""
-        settings = dict(job.settings)
-        given = {o.name: settings[o.name] for o in sampling_options() if o.name in settings}
-        if settings.get("greedy"):
-            given["temperature"] = 0.0
-        chosen = {**(self.advice(thinks=thinks) if job.is_chat else {}), **given}
-        if chosen.get("seed") is None:
-            sampled = chosen.get("temperature", 0.0) != 0
-            chosen["seed"] = int.from_bytes(os.urandom(4), "little") if sampled else 0
-        try:
-            return SamplingConfig(**chosen)
-        except InputError as error:  # what is given was checked: only the file's own can be wrong
-            text = f"its general.sampling defaults: {error}"
-            raise InputError(self.part, text) from None
-
-    def _stops(self, stops: Iterable[Stop]) -> tuple[frozenset[int], tuple[str, ...]]:
-        """Stop ids and stop texts. Raises InputError for ids out of range."""
-        ids, texts = set[int](), []
-        for stop in stops:
-            if isinstance(stop, int):
-                ids.add(self._check_id("stop", stop))
-                continue
-            marker = self.model.vocabulary.marker_id(stop)
-            if marker is None:
-                texts.append(stop)
-            else:
-                ids.add(marker)  # a control token has no text to wait for
-        return frozenset(ids), tuple(texts)
-
-    def _biases(self, biases: Iterable[tuple[str | int, float]]) -> tuple[LogitBias, ...]:
-        """The bias list as a processor; empty when no bias was given. Raises InputError."""
-        table: dict[int, float] = {}
-        for written, bias in biases:
-            token = self._token(written)
-            table[token] = table.get(token, 0.0) + bias
-        return (LogitBias(table, self.model.n_vocab),) if table else ()
-
-    def _token(self, written: str | int) -> int:
-        if isinstance(written, int):
-            return self._check_id("logit_bias", written)
-        vocabulary = self.model.vocabulary
-        marker = vocabulary.marker_id(written)
-        tokens = vocabulary.tokenize(written) if marker is None else [marker]
-        if len(tokens) != 1:
-            raise InputError(
-                "logit_bias",
-                f"'{written[:40]}' is {len(tokens)} tokens in this vocabulary, not one; "
-                f"give an id ({','.join(map(str, tokens[:8]))})",
-            )
-        return tokens[0]
-
-    def _check_id(self, part: str, token: int) -> int:
-        n_vocab = self.model.n_vocab
-        if not 0 <= token < n_vocab:
-            raise InputError(
-                part,
-                f"token id {str(token)[:20]} is out of range; the vocabulary has {n_vocab} ids",
-            )
-        return token
+            raise InputError(self.planner.part, str(error)) from None
 
 
 def _read(name: str) -> str:

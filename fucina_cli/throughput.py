@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fucina_cli.answer import Answer
 from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.engine import Engine
 from fucina_cli.llama.context import Context
-from fucina_cli.request import Answer, Request
+from fucina_cli.request import Request
 from fucina_cli.sampling.processor import LogitBias
 
 #: A fresh request of a stream, by its number.

@@ -25,20 +25,19 @@ def forward(line: CommandLine) -> Iterator[tuple[Model, NDArray[np.float32]]]:
     from fucina_cli.cli.opening import open_runner
     from fucina_cli.decoding.prefill import last_logits
     from fucina_cli.llama.errors import ModelError
+    from fucina_cli.sampling.errors import NonFiniteLogits
 
     job, _ = jobs.read(line)
     assert job is not None
     with open_runner(line, probes=False) as runner:
-        tokens = runner.prompt(job).tokens
-        context = runner.open_context(runner.context_size(len(tokens), 0))
+        tokens = runner.planner.prompt(job).tokens
+        context = runner.open_context(runner.planner.context_size(len(tokens), 0))
         try:
             row = last_logits(context, tokens)
         except ModelError as error:
-            raise InputError(runner.part, str(error)) from None
+            raise InputError(runner.planner.part, str(error)) from None
         if not sound(row):
-            raise InputError(
-                runner.part, "the model computes logits that are no numbers; the file is damaged"
-            )
+            raise runner.planner.fault(job, NonFiniteLogits())
         yield runner.model, row
         context.close()
 

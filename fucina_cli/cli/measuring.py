@@ -37,16 +37,16 @@ def prompted(
         if not model.can_rewind:
             raise InputError(
                 part,
-                f"{runner.part} is a recurrent model ({model.architecture}): its state can't be "
-                "rewound, so nothing is drafted with it and there is nothing to measure",
+                f"{runner.planner.part} is a recurrent model ({model.architecture}): its state "
+                "can't be rewound, so nothing is drafted with it and there is nothing to measure",
             )
-        given = None if job is None else runner.prompt(job).tokens
+        given = None if job is None else runner.planner.prompt(job).tokens
         tokens = _fitting(runner, given, room, part)
-        context = runner.open_context(runner.context_size(len(tokens), room), n_slots)
+        context = runner.open_context(runner.planner.context_size(len(tokens), room), n_slots)
         try:
             yield context, tokens, given is not None
         except ModelError as error:
-            raise InputError(runner.part, str(error)) from None
+            raise InputError(runner.planner.part, str(error)) from None
         finally:
             context.close()
 

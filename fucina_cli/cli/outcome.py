@@ -10,7 +10,7 @@ from fucina_cli.cli.process import exits, output
 from fucina_cli.job import DEFAULT_GEN
 
 if TYPE_CHECKING:
-    from fucina_cli.request import Answer
+    from fucina_cli.answer import Answer
 
 
 def tell(line: CommandLine, answer: Answer, who: str = "") -> int:

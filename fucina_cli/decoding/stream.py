@@ -4,31 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from fucina_cli.decoding.counts import Counts, StopReason
 from fucina_cli.decoding.reply import Reply
 from fucina_cli.sampling.processor import Structured
 from fucina_cli.sampling.sampler import Sampler
 
 if TYPE_CHECKING:  # only a run that speculates needs it loaded
     from fucina_cli.drafting.gated import Gated
-
-StopReason = Literal["eos", "stop_token", "stop_sequence", "constraint", "length", "failed"]
-
-
-@dataclass
-class Counts:
-    """What a stream has cost and gained.
-
-    `committed` counts reply tokens; a stop token is not one. `forced` of them needed no logits,
-    `accepted` of the `drafted` ones were what the sampler chose.
-    """
-
-    forwards: int = 0
-    committed: int = 0
-    forced: int = 0
-    drafted: int = 0
-    accepted: int = 0
 
 
 @dataclass

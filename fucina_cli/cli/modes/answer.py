@@ -17,8 +17,8 @@ from fucina_cli.sampling.draws import LIMIT
 from fucina_cli.text import reason
 
 if TYPE_CHECKING:
+    from fucina_cli.answer import Answer
     from fucina_cli.decoding.reply import Channel
-    from fucina_cli.request import Answer
     from fucina_cli.runner import Runner
 
 
@@ -59,7 +59,7 @@ def _seeded(line: CommandLine, runner: Runner, job: Job) -> list[Job]:
     n = line.streams
     if n == 1:
         return [job]
-    sampling = runner.sampling(job)
+    sampling = runner.planner.plan(job).sampling
     step = 0 if sampling.greedy else 1
     seeds = [(sampling.seed + step * number) % LIMIT for number in range(n)]
     if not line.quiet:

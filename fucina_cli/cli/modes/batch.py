@@ -18,11 +18,11 @@ from fucina_cli.options import Option
 from fucina_cli.text import counted
 
 if TYPE_CHECKING:
+    from fucina_cli.answer import Answer
     from fucina_cli.cli.batch.lines import LineJob
     from fucina_cli.cli.batch.results import Done, Name, Records
     from fucina_cli.errors import Names
     from fucina_cli.job import Job
-    from fucina_cli.request import Answer
 
 _AHEAD = 64  # requests of a file that are looked at before they are answered
 _MOST_HELD = 1000  # records that wait for an earlier one, from which on nothing is begun

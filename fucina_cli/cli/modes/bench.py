@@ -46,7 +46,7 @@ def run(line: CommandLine) -> int:
             bench = _Bench(line, runner, job, gen)
             return bench.alone(prompted) if line.streams == 1 else bench.lockstep(line.streams)
         except (*STREAM_FAILURES, ModelError) as error:
-            raise runner.fault(job, error) from None
+            raise runner.planner.fault(job, error) from None
 
 
 def _ids(line: CommandLine, runner: Runner, gen: int) -> list[int]:
@@ -78,7 +78,7 @@ class _Series:
 class _Bench:
     def __init__(self, line: CommandLine, runner: Runner, job: Job, gen: int) -> None:
         self._line, self._runner, self._job = line, runner, job
-        self._planned = runner.plan(job)
+        self._planned = runner.planner.plan(job)
         runner.compile(self._planned)
         self._constrained = self._planned.compiled is not None
         # The first token comes with the prefill.
@@ -187,7 +187,7 @@ class _Bench:
     # ----------------------------------------------------------------------------------------
 
     def _engine(self, n: int) -> Engine:
-        size = self._runner.context_size(len(self._prompt.tokens), self._limit)
+        size = self._runner.planner.context_size(len(self._prompt.tokens), self._limit)
         return self._runner.engine_in(self._runner.open_context(size, n))
 
     def _request(self, number: int) -> Request:

@@ -23,9 +23,9 @@ def run(line: CommandLine) -> int:
     with open_runner(line, probes=False) as runner:
         model, family = runner.model, runner.family
         room = max(0, min(_PROBE_TOKENS, model.n_ctx_train - 1))
-        context = runner.open_context(runner.context_size(1, room))
+        context = runner.open_context(runner.planner.context_size(1, room))
         exactness = runner.probe(context)
-        stop = runner.stop_token(chat=True)
+        stop = runner.planner.stop_token(chat=True)
         thinks = family.thinking is not None and family.thinking.on_by_default
         described: dict[str, Any] = {
             "file": str(model.path.resolve()),
@@ -41,7 +41,7 @@ def run(line: CommandLine) -> int:
             "sliding_window": model.sliding_window or None,
             "template": model.chat_template is not None,
             "stop_token": {"id": stop, "text": model.vocabulary.text(stop)},
-            "sampling": runner.advice(thinks=thinks),
+            "sampling": runner.planner.advice(thinks=thinks),
             "cache_type": list(context.cache_type),
             "exact": exactness.exact,
             "exact_reason": exactness.reason,
