@@ -172,8 +172,6 @@ def check_references(names: Mapping[str, str]) -> None:
     from fucina_cli.drafting.cascade import OWN_NAMES
 
     for name in names:
-        if not name:
-            raise InputError("spec_ref", "the path is empty; give a file")
         if name in OWN_NAMES:
             raise InputError("spec_ref", f"'{name}' is a name of the sources; write './{name}'")
 

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import pytest
 from gguf import GGUFValueType
 
-from fucina_cli.cli import supervisor
 from fucina_cli.cli.main import execute
+from fucina_cli.cli.process import supervisor
 from fucina_cli.families.family import Family
-from fucina_cli.families.registry import FAMILIES
+from fucina_cli.families.registry import families
 from tests.support import ggufs
 from tests.support.command_line import Result, run
 
@@ -59,7 +59,7 @@ class Outcome(NamedTuple):
 
 def attempt(case: Case, folder: Path) -> Outcome:
     """Run the case in a forked process: all of the command but the interpreter's start-up."""
-    family = next(f for f in FAMILIES if f.command == case.command)
+    family = next(f for f in families() if f.command == case.command)
     path = case.base
     edited = bool(case.edits) or case.size is not None
     if edited:

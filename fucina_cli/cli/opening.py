@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fucina_cli.cli.commandline import CommandLine
 from fucina_cli.cli.process import output
 from fucina_cli.cli.process.supervisor import BOARD
+from fucina_cli.errors import InputError
 from fucina_cli.job import Job
 from fucina_cli.llama import native
 from fucina_cli.runner import Runner
@@ -16,8 +17,11 @@ WhoAndNames = Callable[[Job | None], tuple[str, Callable[[str], str]]]
 
 
 def references(line: CommandLine) -> dict[str, str]:
-    """The documents to draft from, by name. Raises FlagError for one that can't be read."""
-    return {name: line.reader.file("--spec-ref", name) for name in line["spec_ref"] or ()}
+    """The documents to draft from, by name. Raises FlagError and InputError for bad ones."""
+    names = line["spec_ref"] or ()
+    if "" in names:
+        raise InputError("spec_ref", "the path is empty; give a file")
+    return {name: line.reader.file("--spec-ref", name) for name in names}
 
 
 def start_native(line: CommandLine) -> None:

@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fucina_cli.cli.batchfile import BadLine, BatchRequest, count_lines, parse, read_lines
-from fucina_cli.cli.batchout import Name
-from fucina_cli.cli.exits import FlagError
 from fucina_cli.cli.options import Options
 from fucina_cli.cli.session import Texts
-from fucina_cli.constraint.source import Source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fucina_cli import Choice, JsonSchema, Lark, Regex
 from fucina_cli.cli import batchfile
-from fucina_cli.constraint import source
+from fucina_cli.cli.batch.lines import BadLine, BatchRequest, count_lines, parse, read_lines
+from fucina_cli.cli.batch.results import Name
+from fucina_cli.cli.process.exits import FlagError
+from fucina_cli.constraint.kind import Spec
 from tests.support.options import options
 
 NO_TEXTS = Texts(messages=None, prompt=None, source=None, stops=())
-YES_NO = source.regex("yes|no")
+YES_NO = Regex("yes|no")
 
 
 def texts(**given_texts: Any) -> Texts:
@@ -433,20 +433,20 @@ def test_a_bad_bias_is_told(bad: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("line", "expected", "flag"),
     [
-        ({"regex": "@a|-"}, source.regex("@a|-"), "--regex"),
-        ({"lark": "start: /a/"}, source.lark("start: /a/"), "--lark"),
-        ({"choices": ["a", "@b", "a"]}, source.choice(["a", "@b"]), "--choice"),
-        ({"json_schema": True}, source.json_schema("true"), "--json-schema"),
+        ({"regex": "@a|-"}, Regex("@a|-"), "--regex"),
+        ({"lark": "start: /a/"}, Lark("start: /a/"), "--lark"),
+        ({"choices": ["a", "@b", "a"]}, Choice(["a", "@b"]), "--choice"),
+        ({"json_schema": True}, JsonSchema("true"), "--json-schema"),
         (
             {"json_schema": {"type": "null", "const": 1.0}},
-            source.json_schema('{"type": "null", "const": 1.0}'),
+            JsonSchema('{"type": "null", "const": 1.0}'),
             "--json-schema",
         ),
-        ({"json_schema": ' {"a":1}'}, source.json_schema(' {"a":1}'), "--json-schema"),
+        ({"json_schema": ' {"a":1}'}, JsonSchema(' {"a":1}'), "--json-schema"),
     ],
 )
 def test_a_line_s_own_constraint_replaces_the_command_line_s(
-    line: dict[str, Any], expected: Source, flag: str
+    line: dict[str, Any], expected: Spec, flag: str
 ) -> None:
     for before in ({}, {"regex": "@f"}, {"json_schema": "@f"}, {"choice": ["@f"]}):
         request = parsed(line, options(**before), texts(source=YES_NO if before else None))
@@ -464,7 +464,7 @@ def test_a_line_without_a_constraint_has_the_command_line_s() -> None:
 
 def test_flags_about_constraints_hold_for_lines_that_have_such_a_one() -> None:
     before = options(json_schema="{}", json_whitespace=True, forced_spans=False)
-    defaults = texts(source=source.json_schema("{}"))
+    defaults = texts(source=JsonSchema("{}"))
     assert parsed({}, before, defaults).options.json_whitespace
     assert parsed({"json_schema": True}, before, defaults).options.json_whitespace
     assert not parsed({"regex": "a"}, before, defaults).options.json_whitespace

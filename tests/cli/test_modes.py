@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 import typer.main
-from fucina_cli.cli.app import build
 from fucina_cli.cli.options import Options
 
 from fucina_cli.cli import session
+from fucina_cli.cli.command import build
 from fucina_cli.families.family import Family
 from fucina_cli.families.generic import GENERIC
-from fucina_cli.families.registry import FAMILIES
+from fucina_cli.families.registry import families
 from fucina_cli.llama.model import Model
 from tests.support import ggufs
 from tests.support.command_line import Result, RunHere, run, run_here
@@ -161,7 +161,7 @@ def test_each_command_refuses_the_files_of_another_and_names_the_right_one(
 ) -> None:
     files = {"fucina-qwen3": qwen3_path, "fucina-gemma4": gemma4_path, "fucina-run": llama_path}
     modules = {"fucina-qwen3": "qwen3", "fucina-gemma4": "gemma4", "fucina-run": "generic"}
-    for family in FAMILIES:
+    for family in families():
         for right, path in files.items():
             if right != family.command:
                 cli(path, "--chat", "a", family=modules[family.command]).refused(

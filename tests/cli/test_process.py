@@ -184,7 +184,7 @@ def test_a_second_ctrl_c_while_winding_up_changes_nothing(
 
 _DEAF = """
 import os, sys, time
-from fucina_cli.cli.supervisor import supervise
+from fucina_cli.cli.process.supervisor import supervise
 def work():
     while True:
         try:
@@ -216,7 +216,7 @@ def test_the_third_ctrl_c_kills_work_that_does_not_end() -> None:
 
 _INTERRUPTED_IN_A_CALLBACK = """
 import ctypes, os, signal, sys, time
-from fucina_cli.cli.supervisor import supervise
+from fucina_cli.cli.process.supervisor import supervise
 
 @ctypes.CFUNCTYPE(None)
 def callback():

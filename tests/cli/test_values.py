@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from fucina_cli.cli.exits import FlagError
 
 from fucina_cli.cli import values
+from fucina_cli.cli.process.exits import FlagError
 from fucina_cli.cli.values import RANGES, TextReader
 from tests.support.command_line import RunHere, run, run_here
 from tests.support.options import MODEL, options

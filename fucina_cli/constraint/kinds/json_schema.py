@@ -93,7 +93,7 @@ class JsonSchema:
 
         from fucina_cli.constraint.diagnostics import diagnosis
 
-        _check_schema(self.schema)
+        check_schema(self.schema)
         layout = {
             "whitespace_flexible": self.whitespace,
             "item_separator": ",",
@@ -192,7 +192,7 @@ def _known_dialect(schema: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     return rest, [f"unknown $schema '{named[:80]}'; the schema is read as draft 2020-12"]
 
 
-def _check_schema(schema: Any) -> None:
+def check_schema(schema: Any) -> None:
     """Raise GrammarError when `schema` is not a JSON schema of its own draft."""
     with _jsonschema(schema) as jsonschema:
         kind = _validator_class(jsonschema, schema)
