@@ -41,6 +41,8 @@ class Engine:
         on_retry: told of each further draw.
         recompile: gives a request whose grammar engine failed one more attempt with a grammar of
             its own; without it the request fails.
+
+    Raises ValueError when the draft model's context has fewer slots.
     """
 
     def __init__(
@@ -52,6 +54,11 @@ class Engine:
         on_retry: OnRetry | None = None,
         recompile: Recompile | None = None,
     ) -> None:
+        drafter = speculation.draft_context if speculation else None
+        if drafter is not None and drafter.n_slots < context.n_slots:
+            raise ValueError(
+                f"{drafter.n_slots} slots of a draft model are too few for {context.n_slots} streams"
+            )
         self.context, self.speculation = context, speculation
         self._lockstep = Lockstep(context, share=share)
         self._on_retry, self._recompile = on_retry, recompile
