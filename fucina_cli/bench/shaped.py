@@ -22,8 +22,8 @@ import numpy as np
 from fucina_cli.bench import arguments
 from fucina_cli.cli import program
 from fucina_cli.cli.parser import Parser
+from fucina_cli.tiny import ggufs
 
-_Q8_0 = gguf.GGMLQuantizationType.Q8_0
 _SEED = 0
 _EPSILON = 1e-6
 #: Standard deviation of the logits: with more the tied head just repeats the last token.
@@ -63,24 +63,22 @@ def build(shape: Shape, tokens_of: Path, out: Path) -> None:
     Raises ValueError when the vocabulary of `tokens_of` is too large or no byte-level BPE, OSError
     when `out` can't be written.
     """
-    vocabulary = gguf.GGUFReader(tokens_of).fields
-    writer = gguf.GGUFWriter(out, shape.architecture)
-    writer.add_name(f"random weights, {shape.architecture}")
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0)
-    _write_sizes(writer, shape)
-    _write_vocabulary(writer, vocabulary, shape.vocab)
+    metadata = {
+        "general.architecture": shape.architecture,
+        "general.name": f"random weights, {shape.architecture}",
+        "general.file_type": int(gguf.LlamaFileType.MOSTLY_Q8_0),
+        **_sizes(shape),
+        **_vocabulary(gguf.GGUFReader(tokens_of).fields, shape.vocab),
+    }
     rng = np.random.default_rng(_SEED)
+    tensors = {}
     for name, rows, columns in _matrices(shape):
         std = _LOGIT_STD if name == "token_embd" else 1.0
         weights = rng.standard_normal((rows, columns), np.float32) * np.float32(std / columns**0.5)
-        packed = gguf.quants.quantize(weights, _Q8_0)
-        writer.add_tensor(f"{name}.weight", packed, raw_dtype=_Q8_0)
+        tensors[f"{name}.weight"] = ggufs.q8_0(weights)
     for name, length in _norms(shape):
-        writer.add_tensor(f"{name}.weight", np.ones(length, np.float32))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+        tensors[f"{name}.weight"] = ggufs.f32(np.ones(length, np.float32))
+    ggufs.write(out, metadata, tensors)
 
 
 def _matrices(shape: Shape) -> Iterator[tuple[str, int, int]]:
@@ -109,24 +107,25 @@ def _norms(shape: Shape) -> Iterator[tuple[str, int]]:
             yield f"blk.{layer}.{name}", shape.head
 
 
-def _write_sizes(writer: gguf.GGUFWriter, shape: Shape) -> None:
-    writer.add_block_count(shape.layers)
-    writer.add_context_length(8192)
-    writer.add_embedding_length(shape.width)
-    writer.add_feed_forward_length(shape.hidden)
-    writer.add_head_count(shape.heads)
-    writer.add_head_count_kv(shape.heads_kv)
-    writer.add_key_length(shape.head)
-    writer.add_value_length(shape.head)
-    writer.add_layer_norm_rms_eps(_EPSILON)
-    writer.add_rope_freq_base(1e6)
+def _sizes(shape: Shape) -> dict[str, object]:
+    sizes: dict[str, object] = {
+        "block_count": shape.layers,
+        "context_length": 8192,
+        "embedding_length": shape.width,
+        "feed_forward_length": shape.hidden,
+        "attention.head_count": shape.heads,
+        "attention.head_count_kv": shape.heads_kv,
+        "attention.key_length": shape.head,
+        "attention.value_length": shape.head,
+        "attention.layer_norm_rms_epsilon": _EPSILON,
+        "rope.freq_base": 1e6,
+    }
     if shape.window:
-        writer.add_sliding_window(shape.window)
+        sizes["attention.sliding_window"] = shape.window
+    return ggufs.under(shape.architecture, sizes)
 
 
-def _write_vocabulary(
-    writer: gguf.GGUFWriter, found: dict[str, gguf.ReaderField], size: int
-) -> None:
+def _vocabulary(found: dict[str, gguf.ReaderField], size: int) -> dict[str, object]:
     kind = found.get("tokenizer.ggml.model")
     if kind is None or kind.contents() != "gpt2":
         raise ValueError("its vocabulary is no byte-level BPE")
@@ -135,16 +134,18 @@ def _write_vocabulary(
     if len(tokens) > size:
         raise ValueError(f"its vocabulary has {len(tokens):,} tokens, more than {size:,}")
     made_up = _made_up(tokens, size - len(tokens))
-    writer.add_token_list([*tokens, *made_up])
-    writer.add_token_types([*types, *(int(gguf.TokenType.NORMAL) for _ in made_up)])
-    writer.add_token_merges(found["tokenizer.ggml.merges"].contents())
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre(found["tokenizer.ggml.pre"].contents())
-    for key in ("bos", "eos"):
-        field = found.get(f"tokenizer.ggml.{key}_token_id")
-        if field is not None:
-            writer.add_uint32(field.name, int(field.contents()))
-    writer.add_add_bos_token(False)
+    ends = (f"tokenizer.ggml.{key}_token_id" for key in ("bos", "eos"))
+    return {
+        **ggufs.token_tables(
+            [*tokens, *made_up],
+            [*types, *(int(gguf.TokenType.NORMAL) for _ in made_up)],
+            found["tokenizer.ggml.merges"].contents(),
+        ),
+        "tokenizer.ggml.model": "gpt2",
+        "tokenizer.ggml.pre": found["tokenizer.ggml.pre"].contents(),
+        **{key: int(found[key].contents()) for key in ends if key in found},
+        "tokenizer.ggml.add_bos_token": False,
+    }
 
 
 def _made_up(tokens: list[str], count: int) -> list[str]:

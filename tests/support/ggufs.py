@@ -10,9 +10,7 @@ Each builder writes one model file that llama.cpp loads and runs, and returns it
 
 All of them take ``overrides`` (metadata to replace or add) and ``drop`` (glob patterns of metadata
 keys to leave out), for files that are broken on purpose. ``drop`` is applied before ``overrides``;
-a pattern that matches no key is an error. Python values become the GGUF types the converter uses
-(``int`` -> UINT32, or INT32 when negative and inside arrays; ``float`` -> FLOAT32); wrap a value in
-:func:`typed` or :class:`Encoded` to choose another type or to write malformed bytes.
+a pattern that matches no key is an error. Values are written as :mod:`fucina_cli.tiny.ggufs` says.
 
 The same arguments give the same bytes. Weights are normal deviates scaled so that every logit is
 roughly normal over the vocabulary with standard deviation ``logit_std`` (natural-log units).
@@ -23,7 +21,6 @@ from __future__ import annotations
 import base64
 import importlib.util
 import re
-import struct
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,124 +30,15 @@ from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from gguf import GGMLQuantizationType, GGUFValueType, LlamaFileType, TokenType
+from gguf import GGUFValueType, LlamaFileType, TokenType
 
-__all__ = [
-    "CHATML_TEMPLATE",
-    "GEMMA4_TEMPLATE",
-    "QWEN3_SPECIALS",
-    "QWEN3_TEMPLATE",
-    "Encoded",
-    "Tensor",
-    "Vocabulary",
-    "bert_vocabulary",
-    "build_embedding",
-    "build_gemma4",
-    "build_llama",
-    "build_llama_spm",
-    "build_qwen3",
-    "gemma4_vocabulary",
-    "llama_vocabulary",
-    "qwen3_vocabulary",
-    "spm_vocabulary",
-    "typed",
-    "write_gguf",
-]
+from fucina_cli.tiny import ggufs
+from fucina_cli.tiny.ggufs import Tensor, typed
 
 _NO_OVERRIDES: Mapping[str, object] = MappingProxyType({})
-
-# ---------------------------------------------------------------------------------------------
-# The file format
-# ---------------------------------------------------------------------------------------------
-
-_ALIGNMENT = 32
-_SCALAR_FORMATS = {
-    GGUFValueType.UINT8: "<B",
-    GGUFValueType.INT8: "<b",
-    GGUFValueType.UINT16: "<H",
-    GGUFValueType.INT16: "<h",
-    GGUFValueType.UINT32: "<I",
-    GGUFValueType.INT32: "<i",
-    GGUFValueType.FLOAT32: "<f",
-    GGUFValueType.BOOL: "<?",
-    GGUFValueType.UINT64: "<Q",
-    GGUFValueType.INT64: "<q",
-    GGUFValueType.FLOAT64: "<d",
-}
-
-
-class Encoded(NamedTuple):
-    """A metadata value as it stands in the file: its GGUF type, and its bytes after the type."""
-
-    kind: GGUFValueType
-    payload: bytes
-
-
-class Tensor(NamedTuple):
-    """Weights as they stand in the file; ``shape`` counts elements, slowest dimension first."""
-
-    kind: GGMLQuantizationType
-    shape: tuple[int, ...]
-    data: bytes
-
-
-def typed(kind: GGUFValueType, value: float) -> Encoded:
-    """A scalar of the GGUF type ``kind``, e.g. ``typed(GGUFValueType.INT64, -1)``."""
-    return Encoded(kind, struct.pack(_SCALAR_FORMATS[kind], value))
-
-
-def _string(text: str | bytes) -> bytes:
-    raw = text.encode() if isinstance(text, str) else text
-    return len(raw).to_bytes(8, "little") + raw
-
-
-def _array(kind: GGUFValueType, items: Sequence[bytes]) -> Encoded:
-    """An array of ``kind`` whose encoded elements are ``items``."""
-    return Encoded(GGUFValueType.ARRAY, struct.pack("<IQ", kind, len(items)) + b"".join(items))
-
-
-def _numbers(kind: GGUFValueType, values: npt.ArrayLike) -> Encoded:
-    """An array of ``kind`` from the 1-d sequence ``values``."""
-    packed = np.asarray(values, np.dtype(_SCALAR_FORMATS[kind]))
-    return Encoded(GGUFValueType.ARRAY, struct.pack("<IQ", kind, packed.size) + packed.tobytes())
-
-
-def _encode(value: object) -> Encoded:
-    """``value`` in the GGUF type that llama.cpp's converter would give it."""
-    match value:
-        case Encoded():
-            return value
-        case bool():
-            return typed(GGUFValueType.BOOL, value)
-        case int() if 0 <= value < 1 << 32:
-            return typed(GGUFValueType.UINT32, value)
-        case int() if -(1 << 31) <= value < 0:
-            return typed(GGUFValueType.INT32, value)
-        case int():
-            return typed(GGUFValueType.UINT64 if value > 0 else GGUFValueType.INT64, value)
-        case float():
-            return typed(GGUFValueType.FLOAT32, value)
-        case str() | bytes():
-            return Encoded(GGUFValueType.STRING, _string(value))
-        case list() | tuple():
-            if all(isinstance(item, str | bytes) for item in value):
-                return _array(GGUFValueType.STRING, [_string(item) for item in value])
-            for python_type, kind in (
-                (bool, GGUFValueType.BOOL),
-                (int, GGUFValueType.INT32),
-                (float, GGUFValueType.FLOAT32),
-            ):
-                if all(isinstance(item, python_type) for item in value):
-                    return _array(kind, [typed(kind, item).payload for item in value])
-    raise TypeError(f"no GGUF type for {value!r}")
-
-
-def _padding(size: int) -> bytes:
-    return bytes(-size % _ALIGNMENT)
 
 
 def write_gguf(
@@ -177,47 +65,12 @@ def write_gguf(
     }
     kept.update(overrides)
 
-    head = [struct.pack("<4sIQQ", b"GGUF", 3, len(tensors), len(kept))]
-    for key, value in kept.items():
-        kind, payload = _encode(value)
-        head += _string(key), struct.pack("<I", kind), payload
-    offset = 0
-    for name, tensor in tensors.items():
-        sizes = tensor.shape[::-1]
-        head += (
-            _string(name),
-            struct.pack(f"<I{len(sizes)}QIQ", len(sizes), *sizes, tensor.kind, offset),
-        )
-        offset += len(tensor.data) + len(_padding(len(tensor.data)))
-
     target = Path(path)
-    with target.open("wb") as file:
-        header = b"".join(head)
-        file.write(header + _padding(len(header)))
-        for tensor in tensors.values():
-            file.write(tensor.data)
-            file.write(_padding(len(tensor.data)))
+    ggufs.write(target, kept, tensors)
     return target
 
 
-# ---------------------------------------------------------------------------------------------
-# Weights
-# ---------------------------------------------------------------------------------------------
-
-_Q8_0_BLOCK = 32  # weights that share one float16 scale
-
-
-def _q8_0(weights: npt.NDArray[np.float32]) -> bytes:
-    """Quantise ``weights`` [rows, columns] to Q8_0: 34 bytes for each 32 weights of a row."""
-    if weights.shape[-1] % _Q8_0_BLOCK:
-        raise ValueError(f"Q8_0 needs rows of a multiple of 32 weights, not {weights.shape[-1]}")
-    blocks = weights.reshape(-1, _Q8_0_BLOCK)
-    scales = np.abs(blocks).max(axis=1) / np.float32(127)
-    steps = np.rint(blocks / np.maximum(scales, np.float32(1e-30))[:, None]).astype(np.int8)
-    packed = np.empty((len(blocks), 2 + _Q8_0_BLOCK), np.uint8)
-    packed[:, :2] = scales.astype("<f2").view(np.uint8).reshape(-1, 2)
-    packed[:, 2:] = steps.view(np.uint8)
-    return packed.tobytes()
+# -- weights ---------------------------------------------------------------------------------------
 
 
 class _Weights:
@@ -230,20 +83,16 @@ class _Weights:
     def _normal(self, *shape: int) -> npt.NDArray[np.float32]:
         return self._random.standard_normal(shape, np.float32)
 
-    def f32(self, name: str, values: npt.NDArray[np.float32]) -> None:
-        self.tensors[name] = Tensor(
-            GGMLQuantizationType.F32, values.shape, values.astype("<f4").tobytes()
-        )
-
     def matrix(self, name: str, n_in: int, n_out: int, *, std: float | None = None) -> None:
         """A Q8_0 matrix [n_out, n_in]; by default it maps unit variance to unit variance."""
         weights = self._normal(n_out, n_in)
         weights *= np.float32(n_in**-0.5 if std is None else std)
-        self.tensors[name] = Tensor(GGMLQuantizationType.Q8_0, weights.shape, _q8_0(weights))
+        self.tensors[name] = ggufs.q8_0(weights)
 
     def norm(self, name: str, size: int, gain: float = 1.0) -> None:
         """An F32 normalisation weight [size] that scatters a little about ``gain``."""
-        self.f32(name, np.float32(gain) * (1 + np.float32(0.1) * self._normal(size)))
+        values = np.float32(gain) * (1 + np.float32(0.1) * self._normal(size))
+        self.tensors[name] = ggufs.f32(values)
 
     def tied_ends(self, n_vocab: int, n_embd: int, logit_std: float) -> None:
         """The embedding [n_vocab, n_embd], which is also the output matrix, and the last norm.
@@ -252,7 +101,16 @@ class _Weights:
         that multiplies itself would make the model repeat its last token for ever.
         """
         self.matrix("token_embd.weight", n_embd, n_vocab, std=logit_std * n_embd**-0.5)
-        self.f32("output_norm.weight", np.sign(self._normal(n_embd)))
+        self.tensors["output_norm.weight"] = ggufs.f32(np.sign(self._normal(n_embd)))
+
+    def attention(self, block: str, n_embd: int, n_q: int, n_kv: int, *, v: bool = True) -> None:
+        """Queries of ``n_q`` numbers a token, keys of ``n_kv``, and values unless keys serve."""
+        self.norm(f"{block}.attn_norm.weight", n_embd)
+        self.matrix(f"{block}.attn_q.weight", n_embd, n_q)
+        self.matrix(f"{block}.attn_k.weight", n_embd, n_kv)
+        if v:
+            self.matrix(f"{block}.attn_v.weight", n_embd, n_kv)
+        self.matrix(f"{block}.attn_output.weight", n_q, n_embd)
 
     def gated_ffn(self, block: str, n_embd: int, n_ff: int) -> None:
         self.norm(f"{block}.ffn_norm.weight", n_embd)
@@ -261,9 +119,7 @@ class _Weights:
         self.matrix(f"{block}.ffn_down.weight", n_ff, n_embd)
 
 
-# ---------------------------------------------------------------------------------------------
-# Vocabularies
-# ---------------------------------------------------------------------------------------------
+# -- vocabularies ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -293,22 +149,13 @@ class Vocabulary:
         return ids
 
     @cached_property
-    def metadata(self) -> dict[str, Encoded]:
+    def metadata(self) -> dict[str, object]:
         """The metadata arrays, already encoded: the long part of a file, shared by its builds."""
         assert self.ids
-        arrays = {
-            "tokenizer.ggml.tokens": _array(
-                GGUFValueType.STRING, [_string(token) for token in self.tokens]
-            ),
-            "tokenizer.ggml.token_type": _numbers(GGUFValueType.INT32, self.types),
-        }
+        tables = ggufs.token_tables(self.tokens, self.types, self.merges)
         if self.scores:
-            arrays["tokenizer.ggml.scores"] = _numbers(GGUFValueType.FLOAT32, self.scores)
-        if self.merges:
-            arrays["tokenizer.ggml.merges"] = _array(
-                GGUFValueType.STRING, [_string(merge) for merge in self.merges]
-            )
-        return arrays
+            tables["tokenizer.ggml.scores"] = ggufs.numbers(GGUFValueType.FLOAT32, self.scores)
+        return tables
 
 
 def _vocabulary(
@@ -661,9 +508,7 @@ def bert_vocabulary() -> Vocabulary:
     )
 
 
-# ---------------------------------------------------------------------------------------------
-# Chat templates
-# ---------------------------------------------------------------------------------------------
+# -- chat templates --------------------------------------------------------------------------------
 
 CHATML_TEMPLATE = r"""
 {%- for message in messages -%}
@@ -718,9 +563,7 @@ GEMMA4_TEMPLATE = r"""
 """The default of :func:`build_gemma4`: does not think unless ``enable_thinking`` is true."""
 
 
-# ---------------------------------------------------------------------------------------------
-# Models
-# ---------------------------------------------------------------------------------------------
+# -- models ----------------------------------------------------------------------------------------
 
 
 def _general(architecture: str, name: str) -> dict[str, object]:
@@ -784,11 +627,7 @@ def build_qwen3(
     weights.tied_ends(len(vocabulary), n_embd, logit_std)
     for layer in range(n_layer):
         block = f"blk.{layer}"
-        weights.norm(f"{block}.attn_norm.weight", n_embd)
-        weights.matrix(f"{block}.attn_q.weight", n_embd, n_head * head_dim)
-        weights.matrix(f"{block}.attn_k.weight", n_embd, n_head_kv * head_dim)
-        weights.matrix(f"{block}.attn_v.weight", n_embd, n_head_kv * head_dim)
-        weights.matrix(f"{block}.attn_output.weight", n_head * head_dim, n_embd)
+        weights.attention(block, n_embd, n_head * head_dim, n_head_kv * head_dim)
         weights.norm(f"{block}.attn_q_norm.weight", head_dim, 2.0)
         weights.norm(f"{block}.attn_k_norm.weight", head_dim)
         weights.gated_ffn(block, n_embd, n_ff)
@@ -876,16 +715,11 @@ def build_gemma4(
         turning = head_dim // 8
         still = head_dim // 2 - turning
         factors = np.repeat(np.array([1, 1e30], np.float32), [turning, still])
-        weights.f32("rope_freqs.weight", factors)
+        weights.tensors["rope_freqs.weight"] = ggufs.f32(factors)
     for layer, slide in enumerate(slides):
         block = f"blk.{layer}"
         head, heads_kv = (head_dim_swa, n_head_kv) if slide else (head_dim, n_head_kv_full)
-        weights.norm(f"{block}.attn_norm.weight", n_embd)
-        weights.matrix(f"{block}.attn_q.weight", n_embd, n_head * head)
-        weights.matrix(f"{block}.attn_k.weight", n_embd, heads_kv * head)
-        if slide:
-            weights.matrix(f"{block}.attn_v.weight", n_embd, heads_kv * head)
-        weights.matrix(f"{block}.attn_output.weight", n_head * head, n_embd)
+        weights.attention(block, n_embd, n_head * head, heads_kv * head, v=slide)
         # Gemma 4 does not divide the attention scores by the root of the head size.
         weights.norm(f"{block}.attn_q_norm.weight", head, 2.0 * head**-0.5)
         weights.norm(f"{block}.attn_k_norm.weight", head)
@@ -929,11 +763,7 @@ def _build_llama(
     weights.tied_ends(len(vocabulary), n_embd, logit_std)
     for layer in range(n_layer):
         block = f"blk.{layer}"
-        weights.norm(f"{block}.attn_norm.weight", n_embd)
-        weights.matrix(f"{block}.attn_q.weight", n_embd, n_embd)
-        weights.matrix(f"{block}.attn_k.weight", n_embd, n_head_kv * head_dim)
-        weights.matrix(f"{block}.attn_v.weight", n_embd, n_head_kv * head_dim)
-        weights.matrix(f"{block}.attn_output.weight", n_embd, n_embd)
+        weights.attention(block, n_embd, n_embd, n_head_kv * head_dim)
         weights.gated_ffn(block, n_embd, n_ff)
     return write_gguf(path, metadata, weights.tensors, overrides=overrides, drop=drop)
 

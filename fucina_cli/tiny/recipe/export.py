@@ -9,32 +9,23 @@ import gguf
 import torch
 from torch import Tensor
 
+from fucina_cli.tiny import ggufs
 from fucina_cli.tiny.recipe.formats import Format
 from fucina_cli.tiny.recipe.networks import CONFIGS, EPSILON, Config, Network
 from fucina_cli.tiny.recipe.vocabulary import Vocabulary
 
-_Q8_0 = gguf.GGMLQuantizationType.Q8_0
 #: What stands for "never turns" in rope_freqs, as in converted files.
 _STILL = 1e30
+_DESCRIPTION = "For trying Fucina CLI: trained on a synthetic corpus, knows little."
 
 
 def export(path: Path, network: Network, vocabulary: Vocabulary, form: Format) -> None:
     """Write `network` to `path`. Raises OSError when the file can't be written."""
     config = network.config
-    writer = gguf.GGUFWriter(path, config.family)
-    _describe(writer, config)
-    _write_sizes(writer, config)
-    _write_vocabulary(writer, vocabulary, form)
-    for name, weight in tensors(network):
-        values = weight.detach().float().numpy()
-        if values.ndim == 2:
-            writer.add_tensor(name, gguf.quants.quantize(values, _Q8_0), raw_dtype=_Q8_0)
-        else:
-            writer.add_tensor(name, values)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    metadata = {**_describe(config), **_sizes(config), **_tokenizer(vocabulary, form)}
+    weights = {name: weight.detach().float().numpy() for name, weight in tensors(network)}
+    packed = {n: ggufs.q8_0(w) if w.ndim == 2 else ggufs.f32(w) for n, w in weights.items()}
+    ggufs.write(path, metadata, packed)
 
 
 def tensors(network: Network) -> Iterator[tuple[str, Tensor]]:
@@ -81,68 +72,84 @@ def _rope_factors(config: Config) -> Tensor:
     return factors
 
 
-def _describe(writer: gguf.GGUFWriter, config: Config) -> None:
-    writer.add_type(gguf.GGUFType.MODEL)
-    writer.add_name(f"Fucina Tiny {config.family}")
-    writer.add_description("For trying Fucina CLI: trained on a synthetic corpus, knows little.")
-    writer.add_license("mit")
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0)
-    writer.add_quantization_version(gguf.GGML_QUANT_VERSION)
+def _describe(config: Config) -> dict[str, object]:
+    return {
+        "general.architecture": config.family,
+        "general.type": "model",
+        "general.name": f"Fucina Tiny {config.family}",
+        "general.description": _DESCRIPTION,
+        "general.license": "mit",
+        "general.file_type": int(gguf.LlamaFileType.MOSTLY_Q8_0),
+        "general.quantization_version": gguf.GGML_QUANT_VERSION,
+    }
 
 
-def _write_sizes(writer: gguf.GGUFWriter, config: Config) -> None:
-    writer.add_block_count(config.layers)
-    writer.add_context_length(config.context)
-    writer.add_embedding_length(config.width)
-    writer.add_feed_forward_length(config.hidden)
-    writer.add_head_count(config.heads)
-    writer.add_layer_norm_rms_eps(EPSILON)
+def _sizes(config: Config) -> dict[str, object]:
+    sizes: dict[str, object] = {
+        "block_count": config.layers,
+        "context_length": config.context,
+        "embedding_length": config.width,
+        "feed_forward_length": config.hidden,
+        "attention.head_count": config.heads,
+        "attention.layer_norm_rms_epsilon": EPSILON,
+    }
     if config.family == "qwen3":
-        writer.add_head_count_kv(config.heads_kv)
-        writer.add_key_length(config.head)
-        writer.add_value_length(config.head)
-        writer.add_rope_freq_base(config.base)
-        return
-    full = [config.is_full(layer) for layer in range(config.layers)]
-    writer.add_head_count_kv([config.full_heads_kv if f else config.heads_kv for f in full])
-    writer.add_key_length(config.full_head)
-    writer.add_value_length(config.full_head)
-    writer.add_key_length_swa(config.head)
-    writer.add_value_length_swa(config.head)
-    writer.add_sliding_window(config.window)
-    writer.add_sliding_window_pattern([not f for f in full])
-    writer.add_shared_kv_layers(0)
-    writer.add_rope_freq_base(config.full_base)
-    writer.add_rope_freq_base_swa(config.base)
-    writer.add_rope_dimension_count(config.full_head)
-    writer.add_rope_dimension_count_swa(config.head)
-    writer.add_final_logit_softcapping(config.softcap)
-    writer.add_embedding_length_per_layer_input(0)
+        sizes |= {
+            "attention.head_count_kv": config.heads_kv,
+            "attention.key_length": config.head,
+            "attention.value_length": config.head,
+            "rope.freq_base": config.base,
+        }
+    else:
+        full = [config.is_full(layer) for layer in range(config.layers)]
+        heads_kv = [config.full_heads_kv if f else config.heads_kv for f in full]
+        sizes |= {
+            "attention.head_count_kv": heads_kv,
+            "attention.key_length": config.full_head,
+            "attention.value_length": config.full_head,
+            "attention.key_length_swa": config.head,
+            "attention.value_length_swa": config.head,
+            "attention.sliding_window": config.window,
+            "attention.sliding_window_pattern": [not f for f in full],
+            "attention.shared_kv_layers": 0,
+            "rope.freq_base": config.full_base,
+            "rope.freq_base_swa": config.base,
+            "rope.dimension_count": config.full_head,
+            "rope.dimension_count_swa": config.head,
+            "final_logit_softcapping": config.softcap,
+            "embedding_length_per_layer_input": 0,
+        }
+    return ggufs.under(config.family, sizes)
 
 
-def _write_vocabulary(writer: gguf.GGUFWriter, vocabulary: Vocabulary, form: Format) -> None:
+def _tokenizer(vocabulary: Vocabulary, form: Format) -> dict[str, object]:
     ids = vocabulary.ids
-    writer.add_token_list(vocabulary.tokens)
-    writer.add_token_types(vocabulary.types)
-    writer.add_token_merges(vocabulary.merges)
-    writer.add_chat_template(form.template)
     if form.name == "qwen3":
-        writer.add_tokenizer_model("gpt2")
-        writer.add_tokenizer_pre("qwen2")
-        writer.add_bos_token_id(ids["<|endoftext|>"])
-        writer.add_eos_token_id(ids[form.text_end])
-        writer.add_pad_token_id(ids["<|endoftext|>"])
-        writer.add_add_bos_token(False)
-        return
-    writer.add_tokenizer_model("gemma4")
-    writer.add_token_scores([0.0] * len(vocabulary.tokens))
-    writer.add_bos_token_id(ids[form.bos])
-    writer.add_eos_token_id(ids[form.text_end])
-    writer.add_unk_token_id(ids["<unk>"])
-    writer.add_pad_token_id(ids["<pad>"])
-    writer.add_mask_token_id(ids["<mask>"])
-    writer.add_add_space_prefix(False)
-    writer.add_add_bos_token(True)
+        rules: dict[str, object] = {
+            "model": "gpt2",
+            "pre": "qwen2",
+            "bos_token_id": ids["<|endoftext|>"],
+            "eos_token_id": ids[form.text_end],
+            "padding_token_id": ids["<|endoftext|>"],
+            "add_bos_token": False,
+        }
+    else:
+        rules = {
+            "model": "gemma4",
+            "scores": [0.0] * len(vocabulary.tokens),
+            "bos_token_id": ids[form.bos],
+            "eos_token_id": ids[form.text_end],
+            "unknown_token_id": ids["<unk>"],
+            "padding_token_id": ids["<pad>"],
+            "mask_token_id": ids["<mask>"],
+            "add_space_prefix": False,
+            "add_bos_token": True,
+        }
+    return {
+        **ggufs.token_tables(vocabulary.tokens, vocabulary.types, vocabulary.merges),
+        "tokenizer.chat_template": form.template,
+        **ggufs.under("tokenizer.ggml", rules),
+    }
 
 
 def load(path: Path) -> Network:
