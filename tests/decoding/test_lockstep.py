@@ -39,7 +39,7 @@ from fucina_cli.sampling import (
     SamplingConfig,
 )
 from tests.support import ggufs
-from tests.support.decode_bench import GREEDY, SAMPLED, Bench, Logged
+from tests.support.decode_bench import GREEDY, SAMPLED, THREADS, Bench, Logged
 from tests.support.gates import Fickle
 from tests.support.grammars import SOURCES
 
@@ -71,7 +71,7 @@ class House(Bench):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self.single = Context(self.model, n_ctx=N_CTX)
+        self.single = Context(self.model, n_ctx=N_CTX, threads=THREADS)
         self._contexts: dict[int, Context] = {}
         self._alone: dict[Spec, Answer] = {}
         size = self.model.n_vocab
@@ -84,7 +84,9 @@ class House(Bench):
     def many(self, streams: int) -> Context:
         """The same one every time, with what the last test left in it."""
         if streams not in self._contexts:
-            self._contexts[streams] = Context(self.model, n_ctx=N_CTX, n_streams=streams)
+            self._contexts[streams] = Context(
+                self.model, n_ctx=N_CTX, n_streams=streams, threads=THREADS
+            )
         return self._contexts[streams]
 
     def request(self, spec: Spec) -> tuple[Prompt, Request]:
