@@ -21,6 +21,7 @@ from fucina_cli.families.family import Family
 from fucina_cli.families.generic import GENERIC
 from fucina_cli.families.registry import families
 from fucina_cli.llama.model import Model
+from fucina_cli.tiny.ggufs import Tensor
 from tests.support import ggufs
 from tests.support.command_line import Result, RunHere, run, run_here
 
@@ -673,7 +674,7 @@ def _with_broken_norm(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A llama whose last norm is NaN throughout."""
     write: Callable[..., Path] = ggufs.write_gguf
 
-    def spoil(target: Path, metadata: Any, tensors: dict[str, ggufs.Tensor], **rest: Any) -> Path:
+    def spoil(target: Path, metadata: Any, tensors: dict[str, Tensor], **rest: Any) -> Path:
         norm = tensors["output_norm.weight"]
         nan = np.full(norm.shape, np.nan, "<f4").tobytes()
         return write(

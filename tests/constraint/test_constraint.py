@@ -6,6 +6,7 @@ import dataclasses
 import json
 import random
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,10 @@ class Vocabulary:
             and piece not in (b"", b"<think>", b"</think>", b"<tool_call>", b"</tool_call>")
         )
 
+    @cached_property
+    def unproducible(self) -> frozenset[int]:
+        return frozenset(t for t in range(self.model.n_vocab) if not self.producible(t))
+
 
 @pytest.fixture(
     scope="module",
@@ -107,7 +112,7 @@ def walk(vocabulary: Vocabulary, constraint: Constraint, seed: int) -> list[int]
             assert allowed == forced[:1], "where a token is forced the mask holds exactly it"
         assert allowed, "a healthy constraint always leaves a token"
         assert (stop in allowed) == constraint.complete
-        strays = [t for t in allowed if t != stop and not vocabulary.producible(t)]
+        strays = vocabulary.unproducible.intersection(allowed) - {stop}
         assert not strays, "control tokens, markers and padding can't be produced"
         if allowed == [stop] or (stop in allowed and draw.random() < 0.5):
             constraint.commit(stop)

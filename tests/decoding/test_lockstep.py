@@ -40,7 +40,15 @@ from fucina_cli.sampling import (
     SamplingConfig,
 )
 from tests.support import ggufs
-from tests.support.decode_bench import GREEDY, SAMPLED, Bench, Decoder, Logged, generate
+from tests.support.decode_bench import (
+    GREEDY,
+    SAMPLED,
+    THREADS,
+    Bench,
+    Decoder,
+    Logged,
+    generate,
+)
 from tests.support.gates import Fickle
 from tests.support.grammars import SOURCES
 
@@ -72,7 +80,7 @@ class House(Bench):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self.single = Context(self.model, n_ctx=N_CTX)
+        self.single = Context(self.model, n_ctx=N_CTX, threads=THREADS)
         self._contexts: dict[int, Context] = {}
         self._alone: dict[Spec, Answer] = {}
         size = self.model.n_vocab
@@ -85,7 +93,9 @@ class House(Bench):
     def many(self, streams: int) -> Context:
         """The same one every time, with what the last test left in it."""
         if streams not in self._contexts:
-            self._contexts[streams] = Context(self.model, n_ctx=N_CTX, n_slots=streams)
+            self._contexts[streams] = Context(
+                self.model, n_ctx=N_CTX, n_slots=streams, threads=THREADS
+            )
         return self._contexts[streams]
 
     def request(self, spec: Spec) -> tuple[Prompt, Request]:
