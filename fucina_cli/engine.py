@@ -56,9 +56,8 @@ class Engine:
     ) -> None:
         drafter = speculation.draft_context if speculation else None
         if drafter is not None and drafter.n_slots < context.n_slots:
-            raise ValueError(
-                f"{drafter.n_slots} slots of a draft model are too few for {context.n_slots} streams"
-            )
+            slots, streams = drafter.n_slots, context.n_slots
+            raise ValueError(f"{slots} slots of a draft model are too few for {streams} streams")
         self.context, self.speculation = context, speculation
         self._lockstep = Lockstep(context, share=share)
         self._on_retry, self._recompile = on_retry, recompile

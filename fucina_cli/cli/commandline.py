@@ -133,6 +133,10 @@ class CommandLine:
             return f"--draft-model ('{self['draft_model']}')"
         return flag_of(part)
 
+    def about(self, part: str | None) -> str:
+        """How a message about a part of the input, or about none, begins."""
+        return "" if part is None else f"{self.names(part)}: "
+
     def _with_file(self, name: str) -> str:
         value = self[name]
         if isinstance(value, str) and value.startswith("@") and not value.startswith("@@"):
@@ -209,11 +213,9 @@ def _check_counts(line: CommandLine, mode: Mode) -> None:
     many = mode.name if mode.answers == "many" else "--streams" if line.streams > 1 else None
     if line["tokens_out"] is not None and many and mode.answers != "none":
         raise FlagError("--tokens-out", f"holds the ids of one answer; {many} has many")
-    if mode.prompt == "needed" and not line.start and mode.answers != "none":
-        if line["streams"] is not None:
-            others = [m.name for m in modes() if m.option and m.answers == "many"]
-            raise FlagError("--streams", f"needs a prompt, {' or '.join(others)}")
-        raise FlagError("MODEL", "nothing to do; give --chat, --prompt, TOKEN_IDS or --info")
+    if mode.prompt == "needed" and not line.start and line["streams"] is not None:
+        others = [m.name for m in modes() if m.option and m.answers == "many"]
+        raise FlagError("--streams", f"needs a prompt, {' or '.join(others)}")
 
 
 def _at_most_one(names: Iterable[str], why: str) -> None:

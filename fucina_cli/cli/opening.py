@@ -12,8 +12,8 @@ from fucina_cli.job import Job
 from fucina_cli.llama import native
 from fucina_cli.runner import Runner
 
-#: How messages about a job begin, and what they call a part of the input.
-WhoAndNames = Callable[[Job | None], tuple[str, Callable[[str], str]]]
+#: How a message about a job, and a part of it if it is about one, begins.
+Who = Callable[[Job | None, str | None], str]
 
 
 def references(line: CommandLine) -> dict[str, str]:
@@ -37,20 +37,19 @@ def open_runner(
     texts: dict[str, str] | None = None,
     *,
     probes: bool,
-    who: WhoAndNames | None = None,
+    who: Who | None = None,
 ) -> Runner:
     """Load the model of a command line; `texts` are its `references`.
 
-    `who` tells what messages about a job call things, where that is not the flags. Raises
-    InputError and FlagError for what can't be loaded.
+    `who` begins messages about one of many jobs. Raises InputError and FlagError for what can't be
+    loaded.
     """
 
     def tell(kind: str, part: str | None, text: str, job: Job | None) -> None:
         if line.quiet:
             return
-        begins, names = who(job) if who else ("", line.names)
-        about = "" if part is None else f"{names(part)}: "
-        (output.warning if kind == "warning" else output.note)(f"{begins}{about}{text}")
+        about = who(job, part) if who else line.about(part)
+        (output.warning if kind == "warning" else output.note)(f"{about}{text}")
 
     start_native(line)
     return Runner(

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 import typer.main
-from fucina_cli.cli.options import Options
 
-from fucina_cli.cli import session
+from fucina_cli import loading
 from fucina_cli.cli.command import build
-from fucina_cli.families.family import Family
+from fucina_cli.cli.commandline import CommandLine, flags
 from fucina_cli.families.generic import GENERIC
 from fucina_cli.families.registry import families
 from fucina_cli.llama.model import Model
@@ -105,7 +104,7 @@ PANELS = {
 
 
 def test_every_flag_of_the_help_stands_in_its_group() -> None:
-    command = typer.main.get_command(build(GENERIC, lambda _family, _options: 0))
+    command = typer.main.get_command(build(GENERIC, lambda _line: 0))
     grouped: dict[str, list[str]] = {}
     for parameter in command.params:
         panel = getattr(parameter, "rich_help_panel", None)
@@ -143,7 +142,7 @@ def test_help_and_refusals_of_flags_load_nothing_heavy(arguments: list[str]) -> 
         text=True,
     )
     loaded = done.stdout.splitlines()[-1].split()
-    assert "fucina_cli.cli.app" in loaded
+    assert "fucina_cli.cli.command" in loaded
     heavy = {"llama_cpp", "numpy", "llguidance", "jinja2", "jsonschema", "gguf"}
     assert not {name.split(".")[0] for name in loaded} & heavy
 
@@ -532,7 +531,7 @@ def test_tokenize_prints_one_id_per_line_and_loads_no_weights(
         without_weights.append(vocab_only)
         return Model(*arguments, vocab_only=vocab_only, **rest)
 
-    monkeypatch.setattr(session, "Model", spy)
+    monkeypatch.setattr(loading, "Model", spy)
     expected = ggufs_ids(llama_path, text)
     result = cli(llama_path, "--tokenize", path)
     assert (result.code, result.err) == (0, "")
@@ -687,10 +686,10 @@ def _with_broken_norm(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_options_are_the_flags_of_the_command() -> None:
     """What the app passes on: one field per flag, and nothing lost on the way."""
-    seen: list[Options] = []
+    seen: list[CommandLine] = []
 
-    def keep(_family: Family, options: Options) -> int:
-        seen.append(options)
+    def keep(line: CommandLine) -> int:
+        seen.append(line)
         return 0
 
     command = typer.main.get_command(build(GENERIC, keep))
@@ -698,6 +697,8 @@ def test_options_are_the_flags_of_the_command() -> None:
         ["m", "--chat=a", "-n", "3", "--stop", "x", "--stop=y", "--no-think", "--no-exact"],
         standalone_mode=False,
     )
-    assert (seen[0].model, seen[0].chat, seen[0].gen) == ("m", "a", 3)
-    assert seen[0].stop == ["x", "y"]
-    assert (seen[0].think, seen[0].exact, seen[0].json) == (False, False, False)
+    (line,) = seen
+    assert (line.model, line["chat"], line["gen"]) == ("m", "a", 3)
+    assert line["stop"] == ["x", "y"]
+    assert (line["think"], line["exact"], line.json) == (False, False, False)
+    assert {each.name for each in flags()} <= set(line.values) | {"token_ids"}
