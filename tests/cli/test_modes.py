@@ -15,8 +15,9 @@ import pytest
 import typer.main
 
 from fucina_cli import loading
+from fucina_cli.cli import commandline
 from fucina_cli.cli.command import build
-from fucina_cli.cli.commandline import CommandLine, flags
+from fucina_cli.cli.commandline import CommandLine
 from fucina_cli.families.generic import GENERIC
 from fucina_cli.families.registry import families
 from fucina_cli.llama.model import Model
@@ -701,4 +702,4 @@ def test_options_are_the_flags_of_the_command() -> None:
     assert (line.model, line["chat"], line["gen"]) == ("m", "a", 3)
     assert line["stop"] == ["x", "y"]
     assert (line["think"], line["exact"], line.json) == (False, False, False)
-    assert {each.name for each in flags()} <= set(line.values) | {"token_ids"}
+    assert {each.name for each in commandline.flags()} <= set(line.values) | {"token_ids"}

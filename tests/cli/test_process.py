@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from fucina_cli import limits
 from fucina_cli.limits import interrupt_waits, interrupts_held
 from tests.support import ggufs
 from tests.support.command_line import RunHere, run, run_here
@@ -244,7 +245,10 @@ def test_an_interrupt_inside_a_native_callback_is_not_lost() -> None:
     assert (done.returncode, done.stderr) == (130, b"")
 
 
-def test_held_interrupts_wait_also_where_another_thread_could_take_the_signal() -> None:
+def test_held_interrupts_wait_also_where_another_thread_could_take_the_signal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "_own_process", True)
     idle = threading.Event()
     other = threading.Thread(target=idle.wait)  # as a BLAS library has them
     other.start()
