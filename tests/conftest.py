@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from fucina_cli.tiny.builtin import builtin_path
+from fucina_cli.builtin import builtin_path
 from tests.support import ggufs
 from tests.support.decode_bench import Bench
 

@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fucina_cli.bench.arguments import model_file, whole
+from fucina_cli.builtin import builtin_path
 from fucina_cli.cli import program
 from fucina_cli.cli.parser import Parser
 from fucina_cli.constraint import grammar, source, validation
@@ -32,7 +33,6 @@ from fucina_cli.llama.context import Context
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import chat_prompt, stop_token
 from fucina_cli.sampling.config import SamplingConfig
-from fucina_cli.tiny.builtin import builtin_path
 from fucina_cli.tiny.corpus.cities import CITIES
 from fucina_cli.tiny.corpus.city_documents import held_out_json_prompts, held_out_prompts
 

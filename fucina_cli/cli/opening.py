@@ -8,6 +8,7 @@ from fucina_cli.cli.commandline import CommandLine
 from fucina_cli.cli.process import output
 from fucina_cli.cli.process.supervisor import BOARD
 from fucina_cli.errors import InputError
+from fucina_cli.host import Host
 from fucina_cli.job import Job
 from fucina_cli.llama import native
 from fucina_cli.runner import Runner
@@ -52,7 +53,7 @@ def open_runner(
         (output.warning if kind == "warning" else output.note)(f"{about}{text}")
 
     start_native(line)
-    return Runner(
+    host = Host(
         line.model,
         line.family,
         line.runtime,
@@ -61,3 +62,4 @@ def open_runner(
         blame=lambda part: BOARD.blaming(line.names(part)),
         tell=tell,
     )
+    return Runner(host)

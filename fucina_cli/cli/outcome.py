@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fucina_cli.cli.commandline import CommandLine, flag_of
+from fucina_cli.cli.commandline import CommandLine
 from fucina_cli.cli.process import exits, output
 from fucina_cli.job import DEFAULT_GEN
 
@@ -24,7 +24,7 @@ def tell(line: CommandLine, answer: Answer, who: str = "") -> int:
     if answer.stop_reason == "interrupted":
         return exits.INTERRUPTED
     if answer.compiled is not None:
-        flag = who + (flag_of(line.kind.name) if line.kind else "constraint")
+        flag = who + (line.flag(line.kind.name) if line.kind else "constraint")
         if not answer.complete:
             output.error(f"{flag}: the answer is not complete: {_ended_by(line, answer)}")
             return exits.UNSATISFIED

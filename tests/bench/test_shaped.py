@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fucina_cli.conversation import Request, generate
 
 from fucina_cli.bench import shaped
+from fucina_cli.builtin import builtin_path
 from fucina_cli.constraint import grammar, source
-from fucina_cli.conversation import Request, generate
 from fucina_cli.families.registry import family_of
 from fucina_cli.llama.context import Context
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import stop_token, text_prompt
 from fucina_cli.sampling.config import SamplingConfig
-from fucina_cli.tiny.builtin import builtin_path
 
 SMALL = {
     name: replace(shape, layers=2, width=64, hidden=96, heads=4, heads_kv=2, head=32, vocab=9000)

@@ -15,7 +15,7 @@ import pytest
 import typer.main
 
 from fucina_cli import loading
-from fucina_cli.cli import commandline
+from fucina_cli.cli import choosing
 from fucina_cli.cli.command import build
 from fucina_cli.cli.commandline import CommandLine
 from fucina_cli.families.generic import GENERIC
@@ -702,4 +702,4 @@ def test_options_are_the_flags_of_the_command() -> None:
     assert (line.model, line["chat"], line["gen"]) == ("m", "a", 3)
     assert line["stop"] == ["x", "y"]
     assert (line["think"], line["exact"], line.json) == (False, False, False)
-    assert {each.name for each in commandline.flags()} <= set(line.values) | {"token_ids"}
+    assert {each.name for each in choosing.flags()} <= set(line.values) | {"token_ids"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fucina_cli.cli import values
-from fucina_cli.cli.commandline import choose, flags
+from fucina_cli.cli.choosing import choose, flags
 from fucina_cli.cli.process.exits import FlagError
 from fucina_cli.cli.values import TextReader
 from fucina_cli.errors import InputError

@@ -15,7 +15,7 @@ import pytest
 from llguidance._lib import LLMatcher, LLParserLimits
 from numpy.typing import NDArray
 
-from fucina_cli import engine, request
+from fucina_cli import engine
 from fucina_cli.answer import Answer
 from fucina_cli.constraint import grammar
 from fucina_cli.constraint.constraint import Constraint, ConstraintError
@@ -29,7 +29,7 @@ from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.llama.context import Context, Row
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt
-from fucina_cli.request import Request
+from fucina_cli.request import Request, answered
 from fucina_cli.sampling import (
     AllTokensMasked,
     LogitBias,
@@ -959,7 +959,7 @@ def test_an_interrupt_while_an_answer_is_made_does_not_lose_it(
     decoder = Decoder(llama.many(2))
     decoder.submit(0, *llama.request(spec))
     decoder.submit(1, *llama.request(spec))
-    answers, make, calls = dict[Hashable, Answer](), request.answered, itertools.count()
+    answers, make, calls = dict[Hashable, Answer](), answered, itertools.count()
 
     def interrupted(*arguments: Any) -> Answer:
         if not next(calls):

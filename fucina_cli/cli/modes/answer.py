@@ -54,7 +54,7 @@ def run(line: CommandLine) -> int:
         if ids_file is not None:
             _write_ids(ids_file, shown.last.tokens)
         if shown.last.gate is not None and not line.quiet:
-            shown.drafts.tell(runner.forwards)
+            shown.drafts.tell(runner.host.forwards)
         return shown.exit_code()
 
 
@@ -63,7 +63,7 @@ def _seeded(line: CommandLine, runner: Runner, job: Job) -> list[Job]:
     n = line.streams
     if n == 1:
         return [job]
-    sampling = runner.planner.plan(job).sampling
+    sampling = runner.host.planner.plan(job).sampling
     step = 0 if sampling.greedy else 1
     seeds = [(sampling.seed + step * number) % LIMIT for number in range(n)]
     if not line.quiet:

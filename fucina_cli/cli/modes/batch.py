@@ -59,7 +59,7 @@ def run(line: CommandLine) -> int:
                     records.interrupt()
             if line["resume"] and not tally.interrupted:  # else not every line was seen
                 records.sort(requests.seen)
-            tally.tell(runner.forwards)
+            tally.tell(runner.host.forwards)
     return tally.exit_code()
 
 

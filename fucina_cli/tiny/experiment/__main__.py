@@ -28,12 +28,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from fucina_cli.builtin import builtin_path
 from fucina_cli.cli import exits, output, program
 from fucina_cli.cli.parser import Parser
 from fucina_cli.constraint.source import GrammarError
 from fucina_cli.decoding.step import STREAM_FAILURES
 from fucina_cli.llama.errors import ContextFull, ModelError
-from fucina_cli.tiny.builtin import builtin_path
 from fucina_cli.tiny.corpus.ticket_held_out import HELD_OUT
 from fucina_cli.tiny.corpus.ticket_labels import Ticket
 from fucina_cli.tiny.experiment.bias import BiasReport, logit_bias
