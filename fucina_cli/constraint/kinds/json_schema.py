@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 from fucina_cli.constraint.kind import GrammarError, Kind, Prepared, Verdict
@@ -74,8 +75,12 @@ class JsonSchema:
                 f"a JSON schema is an object, not {_json_name(schema)}; see https://json-schema.org"
             )
         object.__setattr__(self, "schema", schema)
+        try:
+            self.identity  # noqa: B018 (its text is made once, here)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise GrammarError(f"not JSON: {one_line(str(error))}") from None
 
-    @property
+    @cached_property
     def identity(self) -> Hashable:
         """Kind, text and layout.
 
