@@ -109,7 +109,7 @@ def _forked(family: Family, arguments: list[str], out: Path, err: Path) -> int |
 
 def _warm_up() -> None:
     """Import in the worker what every command imports; native code starts after the fork."""
-    ours = ("cli.app", "cli.complete", "cli.inspect", "families.template")
+    ours = ("cli.command", "cli.choosing", "cli.opening", "prompts.template")
     for name in ("typer.main", "llama_cpp.llama_cpp", *(f"fucina_cli.{name}" for name in ours)):
         importlib.import_module(name)
 
