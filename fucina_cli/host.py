@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 
 from fucina_cli import loading
@@ -18,7 +19,6 @@ from fucina_cli.llama.exactness import Exactness, probe
 from fucina_cli.planning import Planner
 from fucina_cli.request import Request
 from fucina_cli.runtime import Blame, Runtime, nobody
-from fucina_cli.timing import Stopwatch
 
 #: Told of what is worth knowing: "warning" or "note", the part of the input that it is about or
 #: None, one sentence, and the job that it is about or None for all.
@@ -51,7 +51,7 @@ class Host:
         blame: Blame = nobody,
         tell: Tell | None = None,
     ) -> None:
-        watch = Stopwatch()
+        begin = time.perf_counter()
         loading.check_references(texts)
         self._cache_types, self._probes = loading.cache_types(runtime), probes
         self._blame, self._tell = blame, tell
@@ -75,7 +75,7 @@ class Host:
             if not self._drafting.possible:
                 text = "this model's state can't be rewound, so nothing is drafted"
                 self._say("warning", runtime.drafts, text)
-        self.load_s = watch.lap()
+        self.load_s = time.perf_counter() - begin
 
     @property
     def forwards(self) -> int:

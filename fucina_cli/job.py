@@ -6,12 +6,12 @@ import difflib
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from fucina_cli.constraint.kind import Spec, spec_of
 from fucina_cli.errors import InputError, Part
 from fucina_cli.options import Option, contradiction, option, options_of
-from fucina_cli.sampling.config import sampling_options
+from fucina_cli.sampling.config import SamplingConfig
 
 #: A turn of a conversation: "role" and "content".
 Message = Mapping[str, str]
@@ -20,8 +20,6 @@ Stop = str | int
 
 #: Most tokens of an answer where nobody says.
 DEFAULT_GEN = 2048
-_GENERATION = "Generation"
-_SAMPLING = sampling_options()[0].panel
 _MAX_BIAS = 1e6
 _BAN = float("-inf")
 #: Low enough for "temp" to be taken for "temperature".
@@ -56,50 +54,32 @@ Start = Text | Ids | Chat
 class Generation:
     """How long an answer may be and what ends it; None where nothing was given."""
 
+    PANEL: ClassVar = "Generation"
+
     gen: int | None = option(
-        short="-n",
-        key="gen",
-        metavar="N",
-        help=f"Most tokens of the answer ({DEFAULT_GEN}).",
-        low=0,
-        high=10_000_000,
-        unit="tokens",
-        panel=_GENERATION,
-    )
+        None, f"Most tokens of the answer ({DEFAULT_GEN}).", "N", short="-n",
+        within=(0, 10_000_000), unit="tokens",
+    )  # fmt: skip
     stop: tuple[Stop, ...] = option(
-        (),
-        type=str,
+        (), "Also stop at this token id or text (repeatable).", "ID_OR_TEXT", type=str,
         repeatable=True,
-        key="stop",
-        metavar="ID_OR_TEXT",
-        help="Also stop at this token id or text (repeatable).",
-        panel=_GENERATION,
-    )
+    )  # fmt: skip
     think: bool | None = option(
-        negative="--no-think",
-        key="think",
-        help="Let the model think first, or not. Default: the template's; no with a constraint.",
-        panel=_GENERATION,
-        rank=70,
-    )
-    greedy: bool = option(False, key="greedy", help="Same as --temp 0.", panel=_SAMPLING, rank=70)
+        None, "Let the model think first, or not. Default: the template's; no with a constraint.",
+        negative="--no-think", rank=70,
+    )  # fmt: skip
+    greedy: bool = option(False, "Same as --temp 0.", panel=SamplingConfig.PANEL, rank=70)
     logit_bias: tuple[tuple[str | int, float], ...] = option(
-        (),
-        type=str,
-        repeatable=True,
-        key="logit_bias",
-        metavar="TOKEN=BIAS",
-        help="Add to a token's logit at every step, -inf bans it; TOKEN is an id or the "
-        "text of one token (repeatable).",
-        panel=_SAMPLING,
-        rank=80,
-    )
+        (), "Add to a token's logit at every step, -inf bans it; TOKEN is an id or the "
+        "text of one token (repeatable).", "TOKEN=BIAS", type=str, repeatable=True,
+        panel=SamplingConfig.PANEL, rank=80,
+    )  # fmt: skip
 
 
 @functools.cache
 def job_options() -> Mapping[str, Option]:
     """All that a job can be told beside its start and constraint, by keyword."""
-    return {each.name: each for each in (*options_of(Generation), *sampling_options())}
+    return {each.name: each for each in (*options_of(Generation), *options_of(SamplingConfig))}
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ command line makes a flag of it, what reads the lines of a batch a key, and Pyth
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import typing
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,54 +25,47 @@ class Option:
 
     Attributes:
         name: its keyword in Python, its field, and its key in a record.
-        type: int, float, bool or str; of one that can be repeated, of each value.
         help: one sentence.
+        metavar: what stands for its value in the help.
+        type: int, float, bool or str; of one that can be repeated, of each value.
         default: in force where nothing is given.
-        low, high: accepted numbers, both ends included; None for no bound.
-        least: the smallest number above `low` that is accepted.
-        below: what to give in place of one smaller than `least`.
+        within: the lowest and the highest number accepted; None for any.
+        least: the smallest number above the lowest that is accepted, and what to give instead.
         unit: of the number, where it has one.
         flag: on the command line; its name with dashes unless given.
         short: a second, short flag.
         negative: the flag for False, of a bool that can be given either way.
         repeatable: whether it is a list.
-        metavar: what stands for its value in the help.
         panel: heading in the help that it stands under.
         rank: place under that heading.
-        key: in a line of a batch; None where lines can't set it.
+        key: in a line of a batch, where lines can set it; the flag's words unless given.
         metadata: key of a model file's own advice, None where files give none.
         needs: name of another flag without which it says nothing, and why.
     """
 
     name: str
+    help: str
+    metavar: str | None = None
     type: type = str
-    help: str = ""
     default: Any = None
-    low: float | None = None
-    high: float | None = None
-    least: float | None = None
-    below: str = ""
+    within: tuple[float, float] | None = None
+    least: tuple[float, str] | None = None
     unit: str = ""
     flag: str = ""
     short: str = ""
     negative: str = ""
     repeatable: bool = False
-    metavar: str | None = None
     panel: str = ""
     rank: int = 50
-    key: str | None = None
+    key: str = ""
     metadata: str | None = None
     needs: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         if not self.flag:
             object.__setattr__(self, "flag", "--" + self.name.replace("_", "-"))
-
-    def __str__(self) -> str:
-        """For people: name, default, range, help."""
-        ends = "" if self.low is None else f" ({_plain(self.low)} to {_plain(self.high or 0)})"
-        unit = f" {self.unit}" if self.unit else ""
-        return f"{self.name} = {self.default!r}{unit}{ends}: {self.help}"
+        if not self.key:
+            object.__setattr__(self, "key", self.flag[2:].replace("-", "_"))
 
     def check(self, value: Any) -> None:
         """Raise InputError for a value of the wrong type or out of range; None is accepted.
@@ -88,36 +81,43 @@ class Option:
         accepted = (int, float) if self.type is float else int
         if not isinstance(value, accepted) or isinstance(value, bool):
             what = "a number" if self.type is float else "an integer"
+            what += f" ({self.unit})" if self.unit else ""
             raise InputError(self.name, f"must be {what}, not {value!r:.40}")
-        if self.low is not None and self.high is not None and not self.low <= value <= self.high:
-            ends = f"{_plain(self.low)} to {_plain(self.high)}"
+        low, high = self.within or (-math.inf, math.inf)
+        if not low <= value <= high:
+            ends = f"{_plain(low)} to {_plain(high)}"
             raise InputError(self.name, f"{_plain(value)} is out of range; give {ends}")
-        if self.least is not None and self.low != value < self.least:
-            raise InputError(self.name, f"{value:g} is too small; give {self.below}")
+        if self.least is not None and low != value < self.least[0]:
+            raise InputError(self.name, f"{value:g} is too small; give {self.least[1]}")
 
 
-def option(default: Any = None, **declaration: Any) -> Any:
-    """A dataclass field that is an option; `declaration` are arguments of Option.
+def option(default: Any, help: str, metavar: str | None = None, **declaration: Any) -> Any:
+    """A dataclass field that is an option; `declaration` are further arguments of Option.
 
-    Name and type are the field's, and the default is that of the field.
+    Name and type are the field's; the heading is the `PANEL` of its class unless given.
     """
+    declaration.update(help=help, metavar=metavar)
     return dataclasses.field(default=default, metadata={_METADATA: declaration})
 
 
-def options_of(declaring: type) -> list[Option]:
+@functools.cache
+def options_of(declaring: type) -> tuple[Option, ...]:
     """The options that a dataclass declares, in order."""
-    return list(_options_of(declaring))
-
-
-def _options_of(declaring: type) -> Iterator[Option]:
-    types: dict[str, Any] = {}
-    for field in dataclasses.fields(declaring):
-        declaration = field.metadata.get(_METADATA)
-        if declaration is None:
-            continue
-        types = types or typing.get_type_hints(declaring)
-        kind = declaration.get("type") or _plain_type(types[field.name])
-        yield Option(**{**declaration, "name": field.name, "type": kind, "default": field.default})
+    types = typing.get_type_hints(declaring)
+    own = {"panel": getattr(declaring, "PANEL", "")}
+    return tuple(
+        Option(
+            **{
+                "type": _plain_type(types[field.name]),
+                **own,
+                **field.metadata[_METADATA],
+                "name": field.name,
+                "default": field.default,
+            }
+        )
+        for field in dataclasses.fields(declaring)
+        if _METADATA in field.metadata
+    )
 
 
 def check_options(value: Any) -> None:

@@ -14,11 +14,12 @@ from fucina_cli.families.family import Family
 from fucina_cli.job import DEFAULT_GEN, Ids, Job, Stop, Text
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
+from fucina_cli.options import options_of
 from fucina_cli.prompts import Prompt
 from fucina_cli.prompts.errors import TemplateError
 from fucina_cli.request import Request
 from fucina_cli.runtime import Runtime
-from fucina_cli.sampling.config import SamplingConfig, sampling_options
+from fucina_cli.sampling.config import SamplingConfig
 from fucina_cli.sampling.errors import AllTokensMasked, NonFiniteLogits
 from fucina_cli.sampling.processor import LogitBias
 
@@ -108,7 +109,7 @@ class Planner:
         advice = self.family.sampling(thinks, self.model.number)
         return {
             each.name: advice.get(each.name, each.default)
-            for each in sampling_options()
+            for each in options_of(SamplingConfig)
             if each.metadata is not None
         }
 
@@ -129,7 +130,7 @@ class Planner:
     def _sampling(self, job: Job, *, thinks: bool) -> SamplingConfig:
         """The family's advice in a chat and greedy elsewhere, overridden by what is given."""
         settings = dict(job.settings)
-        given = {o.name: settings[o.name] for o in sampling_options() if o.name in settings}
+        given = {o.name: settings[o.name] for o in options_of(SamplingConfig) if o.name in settings}
         if settings.get("greedy"):
             given["temperature"] = 0.0
         chosen = {**(self.advice(thinks=thinks) if job.is_chat else {}), **given}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import ClassVar
 
 from fucina_cli.options import check_options, option
 
-_SPEED, _RUNTIME = "Speed", "Runtime"
+_SPEED = "Speed"
 
 #: Marks a block in which a crash of native code is the fault of a part of the input.
 Blame = Callable[[str], AbstractContextManager[None]]
@@ -23,66 +24,40 @@ def nobody(_part: str) -> AbstractContextManager[None]:
 class Runtime:
     """How a model runs; nothing here changes an answer of an exact model."""
 
+    PANEL: ClassVar = "Runtime"
+
     spec: bool = option(
-        False,
-        help="Draft tokens from the conversation and the grammar, and verify several in "
-        "one forward where that pays.",
-        panel=_SPEED,
-    )
+        False, "Draft tokens from the conversation and the grammar, and verify several in "
+        "one forward where that pays.", panel=_SPEED,
+    )  # fmt: skip
     spec_ref: tuple[str, ...] = option(
-        (),
-        type=str,
-        repeatable=True,
-        metavar="FILE",
-        help="Also draft from this text (repeatable); implies --spec.",
-        panel=_SPEED,
-    )
+        (), "Also draft from this text (repeatable); implies --spec.", "FILE", type=str,
+        repeatable=True, panel=_SPEED,
+    )  # fmt: skip
     draft_model: str | None = option(
-        metavar="PATH",
-        help="Also draft with this smaller model of the same vocabulary.",
-        panel=_SPEED,
+        None, "Also draft with this smaller model of the same vocabulary.", "PATH", panel=_SPEED
     )
     forced_spans: bool = option(
-        True,
-        negative="--no-forced-spans",
-        help="Commit what the grammar forces without asking the model, or decode it token "
-        "by token.",
-        panel=_SPEED,
-    )
+        True, "Commit what the grammar forces without asking the model, or decode it token "
+        "by token.", negative="--no-forced-spans", panel=_SPEED,
+    )  # fmt: skip
     ctx: int | None = option(
-        metavar="N",
-        help="Context in tokens; by default what prompt and answer need.",
-        low=1,
-        high=100_000_000,
-        unit="tokens",
-        panel=_RUNTIME,
-    )
+        None, "Context in tokens; by default what prompt and answer need.", "N",
+        within=(1, 100_000_000), unit="tokens",
+    )  # fmt: skip
     threads: int | None = option(
-        metavar="N",
-        help="CPU threads; by default the usable cores.",
-        low=1,
-        high=512,
-        panel=_RUNTIME,
+        None, "CPU threads; by default the usable cores.", "N", within=(1, 512)
     )
     gpu_layers: int | None = option(
-        metavar="N",
-        help="Layers to place on a GPU, -1 all (default).",
-        low=-1,
-        high=10_000,
-        panel=_RUNTIME,
+        None, "Layers to place on a GPU, -1 all (default).", "N", within=(-1, 10_000)
     )
     cache_type: str | None = option(
-        metavar="K,V",
-        help="KV cache types such as q8_0 or f16,q8_0; by default what exactness asks for.",
-        panel=_RUNTIME,
+        None, "KV cache types such as q8_0 or f16,q8_0; by default what exactness asks for.", "K,V"
     )
     exact: bool = option(
-        True,
-        negative="--no-exact",
-        help="Settings under which a token's logits do not depend on its batch, or "
-        "llama.cpp's own defaults.",
-        panel=_RUNTIME,
-    )
+        True, "Settings under which a token's logits do not depend on its batch, or "
+        "llama.cpp's own defaults.", negative="--no-exact",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         check_options(self)

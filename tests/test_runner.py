@@ -236,7 +236,7 @@ def test_what_is_only_checked_afterwards_is_told(runner: Runner) -> None:
     ("settings", "message"),
     [
         ({"top_k": -1}, "top_k=: -1 is out of range; give 0 to 10000000"),
-        ({"top_k": 1.5}, "top_k=: must be an integer, not 1.5"),
+        ({"top_k": 1.5}, "top_k=: must be an integer (tokens), not 1.5"),
         ({"temperature": "hot"}, "temperature=: must be a number, not 'hot'"),
         ({"temperature": 1e-9}, "temperature=: 1e-09 is too small; give 0 for greedy"),
         ({"think": 1}, "think=: must be True or False, not 1"),

@@ -86,8 +86,7 @@ def test_a_setting_is_one_field_and_then_flag_range_key_keyword_record_and_advic
     before = "    seed: int = option("
     assert text.count(before) == 1
     field = """    sparkle: float = option(
-        0.5, key="sparkle", metavar="S", help="A toy.", low=0, high=1, panel=_PANEL,
-        metadata="general.sampling.sparkle",
+        0.5, "A toy.", "S", within=(0, 1), metadata="general.sampling.sparkle"
     )
 """
     path.write_text(text.replace(before, field + before))
@@ -123,7 +122,7 @@ def run(line: CommandLine) -> int:
     return 0
 
 
-SHRUG = Mode(run=run, option=Option("shrug", metavar="HOW", help="Shrug.", panel=MODES))
+SHRUG = Mode(run=run, option=Option("shrug", "Shrug.", "HOW", panel=MODES))
 """
 
 
@@ -180,7 +179,7 @@ def _read(text):
 
 
 KIND = Kind(
-    Option("shout", metavar="N", help="Capital letters.", key="shout", rank=60),
+    Option("shout", "Capital letters.", "N", rank=60),
     spec=Shout,
     read=_read,
     takes=lambda value: False,

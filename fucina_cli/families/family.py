@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from fucina_cli.sampling.config import sampling_options
+from fucina_cli.options import options_of
+from fucina_cli.sampling.config import SamplingConfig
 
 #: Looks a numeric key up in the GGUF's metadata; None when it is absent.
 Metadata = Callable[[str], float | None]
@@ -57,7 +58,7 @@ def from_metadata(metadata: Metadata, fallback: Advice) -> Advice:
     """The file's own advice (`general.sampling.*`), and `fallback` where it has none."""
     found = {
         each.name: each.type(value)
-        for each in sampling_options()
+        for each in options_of(SamplingConfig)
         if each.metadata is not None and (value := metadata(each.metadata)) is not None
     }
     return {**fallback, **found}

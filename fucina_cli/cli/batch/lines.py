@@ -47,13 +47,13 @@ _LONGEST = 40
 def _options() -> Mapping[str, Option]:
     """The options that a line can set, by their keys."""
     settings = (each for kind in kinds() for each in kind.settings)
-    return {each.key: each for each in (*settings, *job_options().values()) if each.key}
+    return {each.key: each for each in (*settings, *job_options().values())}
 
 
 @functools.cache
 def _kinds() -> Mapping[str, Kind]:
     """The kinds of constraints, by their keys."""
-    return {kind.option.key: kind for kind in kinds() if kind.option.key}
+    return {kind.option.key: kind for kind in kinds()}
 
 
 @functools.cache
@@ -268,7 +268,9 @@ def _settings(line: dict[str, Any]) -> dict[str, Any]:
         if key in line:
             settings[each.name] = _READERS.get(key, _plain(each))(quoted(key), line[key])
     if "gen" in settings:
-        replace(job_options()["gen"], low=1).check(settings["gen"])
+        gen = job_options()["gen"]
+        assert gen.within is not None
+        replace(gen, within=(1, gen.within[1])).check(settings["gen"])
     for key, each in _options().items():
         if key in line:
             each.check(settings[each.name])
@@ -332,8 +334,8 @@ def _constraint(
             return with_settings(spec, kind, layout)
         for each in kind.settings:
             if own.get(each.name) and each.needs:
-                needed = quoted(kind.option.key or kind.name)
-                raise WrongValue(f"{quoted(each.key or '')}: needs {needed}: {each.needs[1]}")
+                needed = quoted(kind.option.key)
+                raise WrongValue(f"{quoted(each.key)}: needs {needed}: {each.needs[1]}")
     return spec
 
 

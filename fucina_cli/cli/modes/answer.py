@@ -163,14 +163,13 @@ ANSWER = Mode(
     more=(
         Option(
             "streams",
+            "N answers side by side in common forwards (seeds S, S+1, …), or N "
+            "requests of a batch.",
+            "N",
             type=int,
-            metavar="N",
-            help="N answers side by side in common forwards (seeds S, S+1, …), or N requests "
-            "of a batch.",
-            low=1,
-            high=64,
             panel=SPEED,
             rank=60,
+            within=(1, 64),
         ),
     ),
     chosen=lambda _line: True,

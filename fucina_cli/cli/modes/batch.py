@@ -278,35 +278,29 @@ BATCH = Mode(
     run=run,
     option=Option(
         "batch",
-        metavar="FILE.jsonl|-",
-        help="Answer each line of a file, a JSON object with its prompt and settings; "
-        "one record per request.",
+        "Answer each line of a file, a JSON object with its prompt and settings; one "
+        "record per request.",
+        "FILE.jsonl|-",
         panel=MODES,
         rank=30,
     ),
     prompt="own",
     answers="many",
     more=(
-        Option(
-            "out",
-            metavar="FILE",
-            help="Write the records of a batch to this file.",
-            panel=OUTPUT,
-            rank=60,
-        ),
+        Option("out", "Write the records of a batch to this file.", "FILE", panel=OUTPUT, rank=60),
         Option(
             "resume",
+            "Go on with the file of --out: what it holds is not done again.",
             type=bool,
             default=False,
-            help="Go on with the file of --out: what it holds is not done again.",
             panel=OUTPUT,
             rank=61,
         ),
         Option(
             "in_order",
+            "Write the records of a batch in the order of its lines.",
             type=bool,
             default=False,
-            help="Write the records of a batch in the order of its lines.",
             panel=OUTPUT,
             rank=62,
         ),

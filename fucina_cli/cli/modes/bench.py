@@ -401,14 +401,13 @@ BENCH = Mode(
     run=run,
     option=Option(
         "bench",
+        "Measure R times: prefill and decode, or with --streams lockstep against one "
+        "after another.",
+        "R",
         type=int,
-        metavar="R",
-        help="Measure R times: prefill and decode, or with --streams lockstep against "
-        "one after another.",
-        low=1,
-        high=10_000,
         panel=SPEED,
         rank=70,
+        within=(1, 10_000),
     ),
     prompt="optional",
     answers="many",

@@ -88,11 +88,6 @@ def _table(described: dict[str, Any], template: str | None) -> Table:
 INFO = Mode(
     run=run,
     option=Option(
-        "info",
-        type=bool,
-        default=False,
-        help="Describe the model file.",
-        panel=MODES,
-        rank=40,
+        "info", "Describe the model file.", type=bool, default=False, panel=MODES, rank=40
     ),
 )

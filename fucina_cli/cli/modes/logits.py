@@ -92,8 +92,8 @@ WRITE = Mode(
     run=write,
     option=Option(
         "logits_out",
-        metavar="PATH",
-        help="Write the prompt's last logits as little-endian float32.",
+        "Write the prompt's last logits as little-endian float32.",
+        "PATH",
         panel=MODES,
         rank=60,
     ),
@@ -103,8 +103,8 @@ COMPARE = Mode(
     run=compare,
     option=Option(
         "compare_logits",
-        metavar="PATH",
-        help="Compare the prompt's last logits with such a file.",
+        "Compare the prompt's last logits with such a file.",
+        "PATH",
         panel=MODES,
         rank=70,
     ),

@@ -76,9 +76,9 @@ SPEC_BENCH = Mode(
     run=run,
     option=Option(
         "spec_bench",
+        "Measure what a forward of several rows costs in plain steps.",
         type=bool,
         default=False,
-        help="Measure what a forward of several rows costs in plain steps.",
         panel=MODES,
         rank=80,
     ),

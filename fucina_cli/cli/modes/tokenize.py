@@ -30,8 +30,8 @@ TOKENIZE = Mode(
     run=run,
     option=Option(
         "tokenize",
-        metavar="FILE",
-        help="Print the ids of a text file, one per line; no weights are loaded.",
+        "Print the ids of a text file, one per line; no weights are loaded.",
+        "FILE",
         panel=MODES,
         rank=50,
     ),

@@ -115,13 +115,12 @@ VERIFY_BATCH = Mode(
     run=run,
     option=Option(
         "verify_batch",
+        "Compare N steps alone with the same rows in batches, bitwise.",
+        "N",
         type=int,
-        metavar="N",
-        help="Compare N steps alone with the same rows in batches, bitwise.",
-        low=1,
-        high=100_000,
         panel=MODES,
         rank=90,
+        within=(1, 100_000),
     ),
     prompt="optional",
 )

@@ -60,9 +60,9 @@ def _literal(text: str) -> str:
 KIND = Kind(
     Option(
         "choice",
+        "The answer is one of these (repeatable; of a file each line is one).",
+        "TEXT|@FILE",
         repeatable=True,
-        metavar="TEXT|@FILE",
-        help="The answer is one of these (repeatable; of a file each line is one).",
         key="choices",
         rank=40,
     ),

@@ -239,13 +239,7 @@ def _jsonschema(schema: Any) -> Iterator[Any]:
 
 
 KIND = Kind(
-    Option(
-        "json_schema",
-        metavar="JSON|@FILE",
-        help="The answer is JSON of this schema.",
-        key="json_schema",
-        rank=10,
-    ),
+    Option("json_schema", "The answer is JSON of this schema.", "JSON|@FILE", rank=10),
     spec=JsonSchema,
     read=_read,
     takes=lambda value: isinstance(value, dict | bool) or hasattr(value, "model_json_schema"),
@@ -253,13 +247,12 @@ KIND = Kind(
     settings=(
         Option(
             "whitespace",
+            "Let the model put white space into JSON instead of writing it compact.",
             type=bool,
             default=False,
             flag="--json-whitespace",
-            key="json_whitespace",
-            help="Let the model put white space into JSON instead of writing it compact.",
-            needs=("json_schema", "only JSON has such a layout"),
             rank=90,
+            needs=("json_schema", "only JSON has such a layout"),
         ),
     ),
 )

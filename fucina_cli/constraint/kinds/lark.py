@@ -60,13 +60,7 @@ class Lark:
 
 
 KIND = Kind(
-    Option(
-        "lark",
-        metavar="GRAMMAR|@FILE",
-        help="The answer is a sentence of this grammar.",
-        key="lark",
-        rank=20,
-    ),
+    Option("lark", "The answer is a sentence of this grammar.", "GRAMMAR|@FILE", rank=20),
     spec=Lark,
     read=Lark,
     takes=lambda _value: False,

@@ -92,13 +92,7 @@ def _ascii_classes(pattern: str) -> str:
 
 
 KIND = Kind(
-    Option(
-        "regex",
-        metavar="PATTERN|@FILE",
-        help="The whole answer matches this pattern.",
-        key="regex",
-        rank=30,
-    ),
+    Option("regex", "The whole answer matches this pattern.", "PATTERN|@FILE", rank=30),
     spec=Regex,
     read=Regex,
     takes=lambda value: isinstance(value, re.Pattern),
