@@ -122,7 +122,8 @@ def options_of(declaring: type) -> tuple[Option, ...]:
 
 def check_options(value: Any) -> None:
     """Check every option of a dataclass's value. Raises InputError."""
-    for each in options_of(type(value)):
+    declaring: type = type(value)
+    for each in options_of(declaring):
         each.check(getattr(value, each.name))
 
 

@@ -13,6 +13,7 @@ import struct
 from pathlib import Path
 
 from fucina_cli.llama.errors import ModelError
+from fucina_cli.text import printable, reason
 
 _MAGIC = b"GGUF"
 _GLANCE_BYTES = 1 << 16
@@ -51,11 +52,6 @@ def architecture(path: Path) -> str | None:
     return _find_architecture(head, n_keys)
 
 
-def printable(text: str) -> str:
-    """Text of a model file, harmless to a terminal."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
-
-
 def _read_head(path: Path) -> bytes:
     try:
         mode = os.stat(path).st_mode
@@ -68,8 +64,7 @@ def _read_head(path: Path) -> bytes:
     except FileNotFoundError:
         raise ModelError("no such file; check the path") from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ModelError(f"can't be read: {reason}") from None
+        raise ModelError(f"can't be read: {reason(error)}") from None
 
 
 def _find_architecture(head: bytes, n_keys: int) -> str | None:

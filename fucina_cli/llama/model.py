@@ -13,6 +13,7 @@ from fucina_cli.limits import interrupt_waits, interrupts_held
 from fucina_cli.llama import header, native
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.vocabulary import Vocabulary
+from fucina_cli.text import printable
 
 _META_BYTES = 1 << 10
 _LARGEST = (1 << 31) - 1
@@ -173,7 +174,7 @@ class Model:
                 continue
             still = rotates and key[len(prefix) :].startswith(_ROPE_SIZE) and not int(digits[:10])
             if still or _too_large(digits):
-                name, value = header.printable(key[:60]), value[:20]
+                name, value = printable(key[:60]), value[:20]
                 raise ModelError(f"it claims {name} = {value}: damaged; download it again")
 
     def _scalars(self) -> Iterator[tuple[str, str]]:
@@ -236,7 +237,7 @@ def _plain(line: str) -> str:
     head, separator, tail = line.partition(": ")
     if separator and " " not in head:
         line = tail
-    return header.printable(" ".join(line.split())[:200])
+    return printable(" ".join(line.split())[:200])
 
 
 def available_memory() -> int | None:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from fucina_cli.llama.errors import ModelError
-from fucina_cli.llama.header import printable
+from fucina_cli.text import printable
 
 # llama_token_attr bits, from llama.h.
 _UNKNOWN, _UNUSED, _CONTROL, _USER_DEFINED = 1 << 0, 1 << 1, 1 << 3, 1 << 4

@@ -26,6 +26,7 @@ from jinja2.exceptions import SecurityError
 
 from fucina_cli.limits import TimeLimit, time_limit
 from fucina_cli.prompts.errors import TemplateError
+from fucina_cli.text import printable
 
 __all__ = ["Marker", "Rendered", "TemplateError", "render"]
 
@@ -278,5 +279,4 @@ def _memory_limit(extra: int) -> Iterator[None]:
 
 def _line(error: BaseException) -> str:
     """The message on one line, and harmless to a terminal: a template may have written it."""
-    text = " ".join(str(error).split())[:200]
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+    return printable(" ".join(str(error).split())[:200])

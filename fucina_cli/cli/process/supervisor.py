@@ -20,7 +20,7 @@ from types import FrameType
 
 from fucina_cli.cli.process import output
 from fucina_cli.cli.process.exits import BAD_INPUT, INTERNAL, INTERRUPTED
-from fucina_cli.text import printable
+from fucina_cli.text import printable, reason
 
 _BOARD_BYTES = 8192
 _HALF = _BOARD_BYTES // 2
@@ -107,7 +107,7 @@ def supervise(work: Callable[[], int]) -> int:
     try:
         child = os.fork()
     except OSError as error:
-        output.error(f"can't start a process: {error.strerror}; close other programs")
+        output.error(f"can't start a process: {reason(error)}; close other programs")
         return BAD_INPUT
     if child == 0:
         code = INTERNAL

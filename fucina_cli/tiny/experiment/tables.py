@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fucina_cli.llama.header import printable
+from fucina_cli.text import printable
 from fucina_cli.tiny.experiment.bias import Biased, BiasReport
 from fucina_cli.tiny.experiment.category import Categories
 from fucina_cli.tiny.experiment.triage import Triage
