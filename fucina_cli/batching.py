@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from fucina_cli.answer import Answer
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 #: Receives text of a job's answer as it becomes certain.
 OnJobText = Callable[[Job, str, Channel], None]
 
+_AHEAD = 64  # jobs of a list that are looked at before they are answered
 _GROWTH = 256  # tokens that a context grows by at least
 
 
@@ -43,9 +44,8 @@ class JobSource(Protocol):
 class Iterated:
     """A JobSource of whatever can be iterated over."""
 
-    ahead = 64
-
-    def __init__(self, jobs: Iterable[Job]) -> None:
+    def __init__(self, jobs: Iterable[Job], slots: int = 1) -> None:
+        self.ahead = _AHEAD if isinstance(jobs, Sequence) else slots
         self._jobs = iter(jobs)
         self.ended = False
 
@@ -89,6 +89,9 @@ class Batch:
         The answers that are final, in the order in which they ended.
         """
         self._look_ahead()
+        if self._failed:
+            failed, self._failed = self._failed, []
+            return failed
         self._admit()
         answers, self._failed = self._failed, []
         engine = self._host.engine
@@ -117,10 +120,10 @@ class Batch:
                 return
             index, self._count = self._count, self._count + 1
             try:
-                request = self._host.planner.plan(job)
+                request = self._host.plan(job)
             except InputError as error:
                 self._failed.append(Answer(job, index, error=error))
-                continue
+                return  # told before the next job is asked for
             request.index = index
             if self._on_text is not None:
                 request.on_text = self._text_of(job, self._on_text)

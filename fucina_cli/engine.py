@@ -62,7 +62,7 @@ class Engine:
         self.context, self.speculation = context, speculation
         self._lockstep = Lockstep(context, share=share)
         self._on_retry, self._recompile = on_retry, recompile
-        self._running: list[Request] = []
+        self._running: list[Request | None] = [None] * context.n_slots
         self._answers: list[Answer] = []  # not yet handed out
 
     @property
@@ -73,7 +73,7 @@ class Engine:
     @property
     def running(self) -> int:
         """Requests on their way."""
-        return len(self._running)
+        return len(self._requests)
 
     def submit(self, request: Request) -> None:
         """Begin with a request. Raises what Lockstep.add raises."""
@@ -87,7 +87,7 @@ class Engine:
         """One forward for all; the answers that are final."""
         self._lockstep.advance()
         now = time.perf_counter()
-        for request in list(self._running):
+        for request in self._requests:
             if request.prefilled is None:
                 request.prefilled = now
             assert request.stream is not None
@@ -98,7 +98,7 @@ class Engine:
     def interrupt(self) -> list[Answer]:
         """End all requests where they are; their answers so far, whole ones among them."""
         now = time.perf_counter()
-        for request in list(self._running):
+        for request in self._requests:
             assert request.stream is not None
             if not request.stream.finished:
                 request.stream.reply.finish()
@@ -138,7 +138,7 @@ class Engine:
                 stream.sampler.processor, self.context.model.vocabulary
             )
         self._lockstep.add(stream)
-        self._running.append(request)
+        self._running[self._running.index(None)] = request
 
     def _answer(self, request: Request, now: float) -> Answer:
         answer = answered(request, self.context, now)
@@ -191,15 +191,22 @@ class Engine:
     def _again(self, request: Request, *, same_text: bool) -> None:
         if isinstance(request.on_text, _Shown):
             request.on_text.again(same_text=same_text)
-        self._running.remove(request)
+        self._leave(request)
         self._begin(request)
 
     def _conclude(self, request: Request, answer: Answer) -> None:
         # In this order: an interrupt in between must not lose the answer.
         self._answers.append(answer)
-        self._running.remove(request)
+        self._leave(request)
         if isinstance(request.on_text, _Shown):
             request.on_text.final(answer.text)
+
+    def _leave(self, request: Request) -> None:
+        self._running = [None if other is request else other for other in self._running]
+
+    @property
+    def _requests(self) -> list[Request]:
+        return [request for request in self._running if request is not None]
 
     def _handed_out(self) -> list[Answer]:
         answers, self._answers = self._answers, []

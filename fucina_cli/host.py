@@ -9,6 +9,7 @@ from fucina_cli import loading
 from fucina_cli.answer import Answer
 from fucina_cli.constraint.compiler import Compiled, Compiler
 from fucina_cli.constraint.kind import GrammarError
+from fucina_cli.constraint.recent import prepared
 from fucina_cli.engine import Engine
 from fucina_cli.errors import InputError
 from fucina_cli.families.family import Family
@@ -52,9 +53,7 @@ class Host:
         tell: Tell | None = None,
     ) -> None:
         begin = time.perf_counter()
-        loading.check_references(texts)
-        self._cache_types, self._probes = loading.cache_types(runtime), probes
-        self._blame, self._tell = blame, tell
+        self._probes, self._blame, self._tell = probes, blame, tell
         self.runtime = runtime
         self.model, self.family = loading.load_model(name, family, runtime, blame=blame)
         #: What jobs mean for this model.
@@ -85,6 +84,16 @@ class Host:
         now = self.engine.context.total_forwards - self._probe_forwards
         return self._finished_forwards + now
 
+    def plan(self, job: Job) -> Request:
+        """A request for a job, its constraint checked but not yet compiled. Raises InputError."""
+        if job.constraint is not None:
+            with self._blame("constraint"):
+                try:
+                    prepared(job.constraint)
+                except GrammarError as error:
+                    raise InputError("constraint", str(error)) from None
+        return self.planner.plan(job)
+
     def compile(self, request: Request) -> None:
         """Give a request its constraint, compiled once for equal ones. Raises InputError."""
         job = request.job
@@ -106,13 +115,14 @@ class Host:
     def open_context(self, size: int, n_slots: int = 1) -> Context:
         """A context of `n_slots` slots of `size` tokens each. Raises InputError."""
         ctx, trained = self.runtime.ctx, self.model.n_ctx_train
+        kinds = loading.cache_types(self.runtime)
         try:
             with self._blame(self.planner.part):
                 context = Context(
                     self.model,
                     n_ctx=size,
                     n_slots=n_slots,
-                    cache_type=self._cache_types,
+                    cache_type=kinds,
                     threads=self.runtime.threads,
                 )
         except ModelError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -167,11 +167,13 @@ class Drafting:
             raise InputError("draft_model", str(error)) from None
 
 
-def check_references(names: Mapping[str, str]) -> None:
-    """Raise InputError for a document whose name is that of a source of drafts."""
+def check_references(names: Iterable[str]) -> None:
+    """Raise InputError for a document without a name or with that of a source of drafts."""
     from fucina_cli.drafting.cascade import OWN_NAMES
 
     for name in names:
+        if not name:
+            raise InputError("spec_ref", "the path is empty; give a file")
         if name in OWN_NAMES:
             raise InputError("spec_ref", f"'{name}' is a name of the sources; write './{name}'")
 

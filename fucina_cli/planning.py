@@ -42,17 +42,19 @@ class Planner:
         """
         prompt = self.prompt(job)
         stop_ids, stop_texts = self._stops(job.settings.get("stop", ()))
+        sampling = self._sampling(job, thinks=self.thinks(job, prompt))
+        processors = self._biases(job.settings.get("logit_bias", ()))
         gen = job.settings.get("gen")
         size = self.context_size(len(prompt.tokens), gen)
         limit = DEFAULT_GEN if gen is None else gen
         return Request(
             prompt=prompt,
-            sampling=self._sampling(job, thinks=self.thinks(job, prompt)),
+            sampling=sampling,
             # Beside others it has a context that may be larger; alone it would end here.
             limit=min(limit, size - len(prompt.tokens)),
             stop_ids=stop_ids,
             stop_texts=stop_texts,
-            processors=self._biases(job.settings.get("logit_bias", ())),
+            processors=processors,
             forced_spans=self.runtime.forced_spans,
             job=job,
             size=size,

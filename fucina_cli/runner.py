@@ -69,8 +69,11 @@ class Runner:
         if runtime.get("draft_model") is not None:
             runtime["draft_model"] = os.fspath(runtime["draft_model"])
         settings = Runtime(**runtime)
-        from fucina_cli.host import Host  # loads native libraries
+        from fucina_cli import loading  # loads native libraries, as what follows
+        from fucina_cli.host import Host
 
+        loading.cache_types(settings)
+        loading.check_references(settings.spec_ref)
         texts = {str(name): _read(str(name)) for name in settings.spec_ref}
         return cls(Host(os.fspath(model), chosen, settings, texts=texts))
 
@@ -105,9 +108,9 @@ class Runner:
         """Answer many jobs, `streams` at a time, in the order in which they end.
 
         Each gets the tokens that it gets alone. A job that can't be answered gives an answer with
-        its `error`. Jobs are taken as there is room for them.
+        its `error`. Jobs that are made on demand are asked for as there is room for them.
         """
-        with self.batch(Iterated(jobs), streams=streams) as batch:
+        with self.batch(Iterated(jobs, streams), streams=streams) as batch:
             for answers in self._steps(batch):
                 yield from answers
 

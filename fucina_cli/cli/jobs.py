@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,11 +46,8 @@ def read(line: CommandLine) -> tuple[Job | None, Given]:
     layout = {s.name: True for kind in kinds() for s in kind.settings if line.given(s.name)}
     given = Given(settings, _constraint(line, layout), layout, _text(line, "system"))
     if given.constraint is not None:
-        with BOARD.blaming(line.names("constraint")):
-            try:
-                prepared(given.constraint)
-            except GrammarError as error:
-                raise InputError("constraint", str(error)) from None
+        with BOARD.blaming(line.names("constraint")), _about_the_constraint():
+            prepared(given.constraint)
     if chat is not None:
         job = Job.chat(chat, given.constraint, system=given.system, **settings)
     elif prompt is not None:
@@ -98,11 +97,17 @@ def _constraint(line: CommandLine, layout: dict[str, Any]) -> Spec | None:
         value = [text for each in value for text in _texts(line, flag, each)]
     else:
         value = line.reader.text(flag, value)
-    try:
+    with _about_the_constraint():
         spec = kind.read(value)
+    return with_settings(spec, kind, layout)
+
+
+@contextmanager
+def _about_the_constraint() -> Iterator[None]:
+    try:
+        yield
     except GrammarError as error:
         raise InputError("constraint", str(error)) from None
-    return with_settings(spec, kind, layout)
 
 
 def _texts(line: CommandLine, flag: str, value: str) -> list[str]:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from fucina_cli.cli.commandline import CommandLine
 from fucina_cli.cli.process import output
 from fucina_cli.cli.process.supervisor import BOARD
-from fucina_cli.errors import InputError
 from fucina_cli.host import Host
 from fucina_cli.job import Job
 from fucina_cli.llama import native
+from fucina_cli.loading import check_references
 from fucina_cli.runner import Runner
 
 #: How a message about a job, and a part of it if it is about one, begins.
@@ -20,8 +20,8 @@ Who = Callable[[Job | None, str | None], str]
 def references(line: CommandLine) -> dict[str, str]:
     """The documents to draft from, by name. Raises FlagError and InputError for bad ones."""
     names = line["spec_ref"] or ()
-    if "" in names:
-        raise InputError("spec_ref", "the path is empty; give a file")
+    if names:
+        check_references(names)
     return {name: line.reader.file("--spec-ref", name) for name in names}
 
 
