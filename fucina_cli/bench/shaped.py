@@ -19,9 +19,10 @@ from pathlib import Path
 import gguf
 import numpy as np
 
-from fucina_cli.bench import arguments
-from fucina_cli.cli import program
-from fucina_cli.cli.parser import Parser
+from fucina_cli.bench import harness
+from fucina_cli.cli.process import program
+from fucina_cli.cli.process.parser import Parser
+from fucina_cli.text import reason
 from fucina_cli.tiny import ggufs
 
 _SEED = 0
@@ -169,15 +170,15 @@ def main() -> None:
     """Write a model."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("shape", choices=SHAPES)
-    parser.add_argument("model", type=arguments.model_file, help="whose tokens it gets")
+    parser.add_argument("model", type=harness.model_file, help="whose tokens it gets")
     parser.add_argument("--out", type=Path, required=True, help="the GGUF to write")
     options = parser.parse_args()
     try:
         build(SHAPES[options.shape], options.model, options.out)
     except ValueError as error:
-        parser.error(f"argument model: {error}")
+        parser.error(f"argument model: '{options.model}': {error}")
     except OSError as error:
-        parser.error(f"--out: can't write '{options.out}': {error.strerror}")
+        parser.error(f"--out: can't write '{options.out}': {reason(error)}")
 
 
 if __name__ == "__main__":
