@@ -44,21 +44,14 @@ def _measure(options: argparse.Namespace) -> harness.Report:
         theirs = _llama(options.model, context.n_ctx)
         results = {}
         for name, job in jobs.items():
-
-            def ours(job: Job = job) -> object:
-                return harness.answer(context, harness.plan(runner, job))
-
-            arms = {"Llama": _timed(theirs(*CASES[name])), "fucina": _timed(ours)}
-            seconds = harness.in_turn(arms, options.rounds)
-            results[name] = harness.medians(seconds, float)
+            arms = {"Llama": theirs(*CASES[name]), "fucina": harness.arm(runner, context, job)}
+            seconds = {side: _timed(work) for side, work in arms.items()}
+            results[name] = harness.medians(harness.in_turn(seconds, options.rounds), float)
     return harness.Report(
         results,
         f"seconds for a whole answer, medians of {options.rounds} rounds",
-        ("schema", "Llama and its grammar", "fucina", "times faster"),
-        [
-            (name, *(f"{side:.3f}" for side in row.values()), f"{row['Llama'] / row['fucina']:.1f}")
-            for name, row in results.items()
-        ],
+        {"schema": "", "Llama and its grammar": ".3f", "fucina": ".3f", "times faster": ".1f"},
+        [(name, *row.values(), row["Llama"] / row["fucina"]) for name, row in results.items()],
     )
 
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import statistics
-from collections.abc import Callable
-from typing import Any
 
 from fucina_cli.answer import Answer
 from fucina_cli.bench import harness
@@ -20,8 +18,6 @@ from fucina_cli.bench.schemas import YES_NO, fields, items, number, one_of, stri
 from fucina_cli.cli.process import program
 from fucina_cli.constraint.kinds.json_schema import JsonSchema
 from fucina_cli.job import Job
-from fucina_cli.llama.context import Context
-from fucina_cli.runner import Runner
 
 _DATE = {"type": "string", "pattern": r"^20\d\d-[01]\d-[0-3]\d$"}
 _TOPICS = one_of("room", "cleanliness", "noise", "breakfast", "staff", "price")
@@ -132,59 +128,42 @@ def _measure(options: argparse.Namespace) -> harness.Report:
         )
         for name, (text, schema) in CASES.items()
     }
+    rates, rows = {}, []
     with harness.opened(options.model) as runner:
         context = harness.context_for(runner, (job for pair in jobs.values() for job in pair))
-        results = {
-            name: _answers(runner, context, name, *pair, options.rounds)
-            for name, pair in jobs.items()
-        }
-    rates = {name: harness.medians(answers, _rate) for name, answers in results.items()}
-    rows = []
-    for name, of in rates.items():
-        counts = results[name]["forced spans"][-1].counts
-        rows.append(
-            (
-                name,
-                *(f"{of[arm]:.1f}" for arm in ("free text", "token by token", "forced spans")),
-                f"{of['forced spans'] / of['free text']:.2f}",
-                str(counts.committed),
-                f"{counts.committed / counts.forwards:.2f}",
+        for name, (free, under) in jobs.items():
+            arms = {
+                "free text": harness.arm(runner, context, free, endless=True),
+                "token by token": harness.arm(runner, context, under, forced_spans=False),
+                "forced spans": harness.arm(runner, context, under),
+            }
+            answers = harness.in_turn(arms, options.rounds)
+            spans = answers["forced spans"]
+            harness.check_same(
+                (answer.tokens for answer in (*spans, *answers["token by token"])),
+                f"{name}: forced spans changed the answer",
             )
-        )
-    means = (
-        f"{statistics.mean(of[arm] / of['free text'] for of in rates.values()):.2f}"
-        for arm in ("token by token", "forced spans")
-    )
+            rates[name] = harness.medians(answers, _rate)
+            counts, ratio = spans[-1].counts, rates[name]["forced spans"] / rates[name]["free text"]
+            per_forward = counts.committed / counts.forwards
+            rows.append((name, *rates[name].values(), ratio, counts.committed, per_forward))
+    relative = [[rate / of["free text"] for rate in of.values()] for of in rates.values()]
+    means = (f"{statistics.mean(ratios):.2f}" for ratios in zip(*relative, strict=True))
     return harness.Report(
         rates,
         f"greedy decode, tokens/s, medians of {options.rounds} rounds",
-        (
-            *("schema", "free text", "token by token", "forced spans"),
-            *("ratio", "tokens", "per forward"),
-        ),
-        [*rows, ("mean ratio", "1", *means)],
-    )
-
-
-def _answers(
-    runner: Runner, context: Context, name: str, free: Job, under: Job, rounds: int
-) -> dict[str, list[Answer]]:
-    def arm(job: Job, **changes: Any) -> Callable[[], Answer]:
-        return lambda: harness.answer(context, harness.plan(runner, job, **changes))
-
-    answers = harness.in_turn(
         {
-            "free text": arm(free, endless=True),
-            "forced spans": arm(under),
-            "token by token": arm(under, forced_spans=False),
+            "schema": "",
+            "free text": ".1f",
+            "token by token": ".1f",
+            "forced spans": ".1f",
+            "ratio": ".2f",
+            "tokens": "",
+            "per forward": ".2f",
         },
-        rounds,
+        rows,
+        ["mean ratio to free text: {}, token by token {}, forced spans {}".format(*means)],
     )
-    harness.check_same(
-        (each.tokens for arm in ("forced spans", "token by token") for each in answers[arm]),
-        f"{name}: forced spans changed the answer",
-    )
-    return answers
 
 
 def _rate(answer: Answer) -> float:

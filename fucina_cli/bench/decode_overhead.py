@@ -47,9 +47,10 @@ def _measure(options: argparse.Namespace) -> harness.Report:
         prompt = runner.planner.prompt(job).tokens
 
         def stack() -> tuple[float, list[int]]:
-            answer = harness.answer(context, harness.plan(runner, job, endless=True))
+            answer = whole_stack()
             return answer.decode_s, answer.tokens
 
+        whole_stack = harness.arm(runner, context, job, endless=True)
         arms = {"bare": lambda: bare(context, prompt, count), "stack": stack}
         results = harness.in_turn(arms, options.rounds)
     harness.check_same(
@@ -62,15 +63,8 @@ def _measure(options: argparse.Namespace) -> harness.Report:
     return harness.Report(
         {"tokens_per_s": medians, "ratio": ratios["stack"], "rates": rates},
         f"unconstrained greedy, {count} tokens, {options.rounds} rounds",
-        ("loop", "median tokens/s", "min", "max", "ratio"),
-        [
-            (
-                name,
-                *(f"{rate:.1f}" for rate in (medians[name], min(each), max(each))),
-                f"{ratios[name]:.3f}",
-            )
-            for name, each in rates.items()
-        ],
+        {"loop": "", "median tokens/s": ".1f", "min": ".1f", "max": ".1f", "ratio": ".3f"},
+        [(name, medians[name], min(each), max(each), ratios[name]) for name, each in rates.items()],
     )
 
 

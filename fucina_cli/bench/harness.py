@@ -21,7 +21,6 @@ from fucina_cli.cli.process.parser import Parser, whole
 from fucina_cli.decoding.step import STREAM_FAILURES
 from fucina_cli.engine import Engine
 from fucina_cli.errors import InputError
-from fucina_cli.families.family import Family
 from fucina_cli.families.registry import family_of
 from fucina_cli.job import Job
 from fucina_cli.llama import header
@@ -43,14 +42,16 @@ class Report:
 
     Attributes:
         record: what `--json` prints.
-        title, headings, rows: of the table; the first column is text, the others are figures.
+        title: of the table.
+        columns: heading to the format of what stands below it, "" for text.
+        rows: of the table; None leaves a cell empty.
         notes: lines below the table.
     """
 
     record: dict[str, Any]
     title: str
-    headings: Sequence[str]
-    rows: Iterable[Sequence[str]]
+    columns: Mapping[str, str]
+    rows: Iterable[Sequence[object]]
     notes: Sequence[str] = ()
 
 
@@ -110,11 +111,12 @@ def run(
     if options.json:
         output.record(report.record)
         return
-    table = Table(title=report.title, padding=(0, 0))
-    for number, heading in enumerate(report.headings):
-        table.add_column(heading, justify="right" if number else "left")
+    table = Table(title=report.title)
+    for heading in report.columns:
+        table.add_column(heading, justify="right" if table.columns else "left")
     for row in report.rows:
-        table.add_row(*row)
+        cells = zip(row, report.columns.values(), strict=True)
+        table.add_row(*("" if cell is None else format(cell, form) for cell, form in cells))
     console = output.console()
     console.print(table)
     for note in report.notes:
@@ -196,28 +198,35 @@ def context_for(runner: Runner, jobs: Iterable[Job]) -> Context:
     return runner.open_context(max(plan(runner, job).size for job in jobs))
 
 
-def answer(context: Context, request: Request, speculation: Speculation | None = None) -> Answer:
-    """The whole answer, decoded alone in an emptied context.
+def arm(
+    runner: Runner,
+    context: Context,
+    job: Job,
+    speculation: Callable[[], Speculation | None] = lambda: None,
+    **changes: Any,
+) -> Callable[[], Answer]:
+    """Decodes the whole answer alone in an emptied context; `changes` are those of `plan`.
 
-    Raises what makes it fail, Unfit where it ends with the prefill, so that there is no decoding to
-    measure, and KeyboardInterrupt where Ctrl-C cut it off.
+    It raises what `plan` raises and what makes the answer fail, Unfit where that ends with the
+    prefill, so that there is no decoding to measure, and KeyboardInterrupt where Ctrl-C cut it off.
     """
-    made = Engine(context, speculation=speculation).decode(request)
-    if made.stop_reason == "interrupted":
-        raise KeyboardInterrupt
-    if not made.decode_s:
-        raise Unfit(context.model.path, "ends an answer at once, so that nothing can be measured")
-    return made
+
+    def answer() -> Answer:
+        engine = Engine(context, speculation=speculation())
+        made = engine.decode(plan(runner, job, **changes))
+        if made.stop_reason == "interrupted":
+            raise KeyboardInterrupt
+        if not made.decode_s:
+            raise Unfit(runner.model.path, "ends an answer at once; there is nothing to measure")
+        return made
+
+    return answer
 
 
-def family_at(path: Path) -> Family:
-    """The family of the model in a file."""
-    return family_of(header.architecture(path) or "")
-
-
-def command(path: Path) -> list[str]:
-    """The command of the model's own family, with the model."""
-    return [sys.executable, "-m", f"fucina_cli.{family_at(path).name}", str(path)]
+def command(path: Path) -> tuple[str, list[str]]:
+    """The command of the model's own family: its name, and how to run it with the model."""
+    family = family_of(header.architecture(path) or "")
+    return family.command, [sys.executable, "-m", f"fucina_cli.{family.name}", str(path)]
 
 
 def process(path: Path, command: Sequence[str]) -> tuple[float, str]:

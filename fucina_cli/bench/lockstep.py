@@ -115,84 +115,67 @@ class _Recorder(Context):
 
 
 def _streams(options: argparse.Namespace) -> harness.Report:
+    n: int = options.streams
+    seconds, rows = {}, []
     with harness.opened(options.model) as runner:
-        jobs = {
-            name: [_job(number, *case) for number in range(options.streams)]
-            for name, case in CASES.items()
-        }
+        jobs = {name: [_job(i, *case) for i in range(n)] for name, case in CASES.items()}
         alone = harness.context_for(runner, (job for each in jobs.values() for job in each))
-        many = _Recorder(runner.model, n_ctx=alone.n_ctx, n_slots=options.streams)
-        results = {
-            name: _passes(runner, many, alone, name, each, options.rounds)
-            for name, each in jobs.items()
-        }
-    seconds = {
-        name: harness.medians(passes, lambda each: each.decode_s)
-        for name, passes in results.items()
-    }
-    rows = []
-    for name, of in seconds.items():
-        last = results[name]["lockstep"][-1]
-        rows.append(
-            (
-                name,
-                f"{of['sequential']:.3f}",
-                f"{of['lockstep']:.3f}",
-                f"{of['sequential'] / of['lockstep']:.2f}",
-                f"{of['bare loop']:.3f}",
-                f"{of['lockstep'] / of['bare loop']:.3f}",
-                str(sum(answer.counts.committed for answer in last.answers)),
-                str(last.forwards),
-            )
-        )
+        many = _Recorder(runner.model, n_ctx=alone.n_ctx, n_slots=n)
+        for name, each in jobs.items():
+            passes = _passes(runner, many, alone, each, options.rounds)
+            for pair in zip(passes["lockstep"], passes["sequential"], strict=True):
+                if first_difference(*pair) is not None:
+                    raise harness.Mismatch(f"{name}: lockstep changed the answers")
+            seconds[name] = harness.medians(passes, lambda one: one.decode_s)
+            sequential, lockstep, bare = seconds[name].values()
+            last = passes["lockstep"][-1]
+            tokens = sum(answer.counts.committed for answer in last.answers)
+            speed_up, cost = sequential / lockstep, lockstep / bare
+            rows.append((name, sequential, lockstep, speed_up, bare, cost, tokens, last.forwards))
     return harness.Report(
         seconds,
-        f"{options.streams} streams, medians of {options.rounds} rounds",
-        (
-            *("case", "sequential s", "lockstep s", "speed-up"),
-            *("bare loop s", "lockstep / bare", "tokens", "forwards"),
-        ),
+        f"{n} streams, medians of {options.rounds} rounds",
+        {
+            "case": "",
+            "sequential s": ".3f",
+            "lockstep s": ".3f",
+            "speed-up": ".2f",
+            "bare loop s": ".3f",
+            "lockstep / bare": ".3f",
+            "tokens": "",
+            "forwards": "",
+        },
         rows,
     )
 
 
 def _job(number: int, schema: dict[str, Any], same: bool, temperature: float) -> Job:
-    ticket = TICKETS[0 if same else number % len(TICKETS)]
-    return Job.prompt(
-        f"Ticket: {ticket}\nJSON: ",
-        JsonSchema(schema),
-        gen=120,
-        temperature=temperature,
-        seed=number,
-    )
+    text = f"Ticket: {TICKETS[0 if same else number % len(TICKETS)]}\nJSON: "
+    return Job.prompt(text, JsonSchema(schema), gen=120, temperature=temperature, seed=number)
 
 
 def _passes(
-    runner: Runner, many: _Recorder, alone: Context, name: str, jobs: list[Job], rounds: int
+    runner: Runner, many: _Recorder, alone: Context, jobs: list[Job], rounds: int
 ) -> dict[str, list[Pass]]:
-    together: list[Pass] = []
+    forwards = 0
 
     def request(number: int) -> Request:
         return harness.plan(runner, jobs[number])
 
     def lockstep() -> Pass:
-        together.append(side_by_side(many, request, len(jobs)))
-        return together[-1]
+        nonlocal forwards
+        made = side_by_side(many, request, len(jobs))
+        forwards = made.forwards
+        return made
 
     def bare() -> Pass:
-        forwards = together[-1].forwards
         return Pass([], prefill_s=0.0, decode_s=many.replay(forwards), forwards=forwards, rows=0)
 
-    arms = {
-        "sequential": lambda: one_by_one(alone, request, len(jobs)),
-        "lockstep": lockstep,
-        "bare loop": bare,
-    }
-    passes = harness.in_turn(arms, rounds)
-    for pair in zip(passes["lockstep"], passes["sequential"], strict=True):
-        if first_difference(*pair) is not None:
-            raise harness.Mismatch(f"{name}: lockstep changed the answers")
-    return passes
+    def sequential() -> Pass:
+        return one_by_one(alone, request, len(jobs))
+
+    arms = {"sequential": sequential, "lockstep": lockstep, "bare loop": bare}
+    return harness.in_turn(arms, rounds)
 
 
 def _ticket(number: int) -> str:
@@ -214,7 +197,8 @@ def _ticket(number: int) -> str:
 def _requests(options: argparse.Namespace) -> harness.Report:
     path: Path = options.model
     count: int = options.requests
-    command = [*harness.command(path), "--greedy", "--quiet", "--json-schema", json.dumps(TRIAGE)]
+    _, command = harness.command(path)
+    command += ["--greedy", "--quiet", "--json-schema", json.dumps(TRIAGE)]
     texts = [_ticket(number) for number in range(count)]
     outputs: list[list[int]] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -243,11 +227,8 @@ def _requests(options: argparse.Namespace) -> harness.Report:
     return harness.Report(
         rates,
         f"{count} triage requests with a common system text, whole runs",
-        ("", "requests/s", "8 streams faster by"),
-        [
-            (name, f"{rate:.2f}", f"{rates['8 streams'] / rate:.2f}x")
-            for name, rate in rates.items()
-        ],
+        {"": "", "requests/s": ".2f", "8 streams faster, times": ".2f"},
+        [(name, rate, rates["8 streams"] / rate) for name, rate in rates.items()],
     )
 
 

@@ -162,10 +162,17 @@ def _plain(config: SamplingConfig, masks: Sequence[NDArray[np.uint32]]) -> Calla
     return lambda row: _plain_numpy(row, next(turns), config)
 
 
-def measure(n_vocab: int, rounds: int) -> list[dict[str, str | float | None]]:
-    """Median and 90th percentile of each case on rows of ``n_vocab`` logits, in microseconds."""
-    cases = {case.name: case for case in _cases(n_vocab)}
-    row: Row = np.empty(n_vocab, dtype=np.float32)
+def main() -> None:
+    """Measure and print."""
+    parser = harness.parser(__doc__, rounds=300, model=False)
+    size = 151_936
+    parser.add_argument("--vocab", type=whole(64), default=size, metavar="N", help=f"({size})")
+    harness.run(parser, _measure)
+
+
+def _measure(options: argparse.Namespace) -> harness.Report:
+    cases = {case.name: case for case in _cases(options.vocab)}
+    row: Row = np.empty(options.vocab, dtype=np.float32)
 
     def timed(case: _Case) -> Callable[[], float]:
         def microseconds() -> float:
@@ -177,8 +184,8 @@ def measure(n_vocab: int, rounds: int) -> list[dict[str, str | float | None]]:
         return microseconds
 
     arms = {name: timed(case) for name, case in cases.items()}
-    times = harness.in_turn(arms, rounds, warm_up=_WARM_UP)
-    return [
+    times = harness.in_turn(arms, options.rounds, warm_up=_WARM_UP)
+    results = [
         {
             "case": name,
             "median_us": round(statistics.median(each), 1),
@@ -187,31 +194,11 @@ def measure(n_vocab: int, rounds: int) -> list[dict[str, str | float | None]]:
         }
         for name, each in times.items()
     ]
-
-
-def main() -> None:
-    """Measure and print."""
-    parser = harness.parser(__doc__, rounds=300, model=False)
-    size = 151_936
-    parser.add_argument("--vocab", type=whole(64), default=size, metavar="N", help=f"({size})")
-    harness.run(parser, _report)
-
-
-def _report(options: argparse.Namespace) -> harness.Report:
-    results = measure(options.vocab, options.rounds)
     return harness.Report(
         {"vocab": options.vocab, "rounds": options.rounds, "cases": results},
         f"Sampler.next, {options.vocab:,} logits, {options.rounds} rounds",
-        ("case", "median µs", "p90 µs", "target µs"),
-        [
-            (
-                str(result["case"]),
-                f"{result['median_us']:.1f}",
-                f"{result['p90_us']:.1f}",
-                "" if result["target_us"] is None else f"{result['target_us']:.0f}",
-            )
-            for result in results
-        ],
+        {"case": "", "median µs": ".1f", "p90 µs": ".1f", "target µs": ".0f"},
+        [tuple(result.values()) for result in results],
     )
 
 

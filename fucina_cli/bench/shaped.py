@@ -27,6 +27,8 @@ from fucina_cli.tiny import ggufs
 
 _SEED = 0
 _EPSILON = 1e-6
+#: Made-up tokens tried for each one that is needed.
+_TRIES = 20
 #: Standard deviation of the logits: with more the tied head just repeats the last token.
 _LOGIT_STD = 0.5
 
@@ -131,8 +133,10 @@ def _sizes(shape: Shape) -> dict[str, object]:
 
 def _vocabulary(found: dict[str, gguf.ReaderField], size: int) -> dict[str, object]:
     kind = found.get("tokenizer.ggml.model")
-    if kind is None or kind.contents() != "gpt2":
-        raise ValueError("its vocabulary is no byte-level BPE")
+    needed = ("tokens", "token_type", "merges", "pre")
+    whole = all(f"tokenizer.ggml.{key}" in found for key in needed)
+    if kind is None or kind.contents() != "gpt2" or not whole:
+        raise ValueError("its vocabulary is no byte-level BPE, or not whole")
     tokens: list[str] = found["tokenizer.ggml.tokens"].contents()
     types: list[int] = found["tokenizer.ggml.token_type"].contents()
     if len(tokens) > size:
@@ -158,11 +162,15 @@ def _made_up(tokens: list[str], count: int) -> list[str]:
     words = [token for token in tokens if 3 <= len(token) <= 10]
     taken = set(tokens)
     made: list[str] = []
-    while len(made) < count:
+    for _ in range(_TRIES * count if words else 0):
+        if len(made) == count:
+            break
         word = rng.choice(words) + rng.choice(words)[-rng.randint(1, 4) :]
         if word not in taken:
             taken.add(word)
             made.append(word)
+    if len(made) < count:
+        raise ValueError("its vocabulary is too small to make up so many tokens")
     return made
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import statistics
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from fucina_cli.answer import Answer
@@ -119,41 +118,36 @@ def _measure(options: argparse.Namespace) -> harness.Report:
         if any(case.chat for case in cases.values()):
             harness.check_chats(runner, "; give cases of another group than 'copy' by --case")
         context = harness.context_for(runner, (case.job for case in cases.values()))
-        results = {
-            name: _answers(runner, context, name, case, options.rounds)
-            for name, case in cases.items()
-        }
-        prompts = {name: runner.planner.prompt(case.job).tokens for name, case in cases.items()}
-    ratios, rows = {}, []
-    for name, answers in results.items():
-        pairs = zip(answers["plain"], answers["spec"], strict=True)
-        ratios[name] = statistics.median(a.decode_s / b.decode_s for a, b in pairs)
-        last = answers["spec"][-1]
-        rows.append(
-            (
-                name,
-                *(f"{s:.3f}" for s in harness.medians(answers, lambda a: a.decode_s).values()),
-                f"{ratios[name]:.2f}",
-                str(last.counts.committed),
-                f"{_quoted(prompts[name], last.tokens):.0%}",
-                str(last.counts.forwards),
-                f"{last.counts.accepted}/{last.counts.drafted}",
-            )
-        )
-    groups: dict[str, list[float]] = {}
-    for name, ratio in ratios.items():
-        groups.setdefault(name.split(":")[0], []).append(ratio)
+        record, rows = {}, []
+        groups: dict[str, list[float]] = {}
+        for name, case in cases.items():
+            plain, spec = _answers(runner, context, name, case, options.rounds)
+            record[name] = {"plain": _seconds(plain), "spec": _seconds(spec)}
+            pairs = zip(*record[name].values(), strict=True)
+            ratio = statistics.median(a / b for a, b in pairs)
+            groups.setdefault(name.split(":")[0], []).append(ratio)
+            medians = harness.medians(record[name], float).values()
+            counts = spec[-1].counts
+            quoted = _quoted(runner.planner.prompt(case.job).tokens, spec[-1].tokens)
+            held = f"{counts.accepted}/{counts.drafted}"
+            rows.append((name, *medians, ratio, counts.committed, quoted, counts.forwards, held))
     return harness.Report(
-        {
-            name: {arm: [each.decode_s for each in made] for arm, made in answers.items()}
-            for name, answers in results.items()
-        },
+        record,
         f"greedy decode, medians of {options.rounds}",
-        ("case", "plain s", "--spec s", "ratio", "tokens", "quoted", "forwards", "held"),
+        {
+            "case": "",
+            "plain s": ".3f",
+            "--spec s": ".3f",
+            "ratio": ".2f",
+            "tokens": "",
+            "quoted": ".0%",
+            "forwards": "",
+            "held": "",
+        },
         rows,
         [
-            f"{group}: {statistics.geometric_mean(of_group):.2f} on average (geometric mean)"
-            for group, of_group in groups.items()
+            f"{group}: {statistics.geometric_mean(ratios):.2f} on average (geometric mean)"
+            for group, ratios in groups.items()
         ],
     )
 
@@ -171,18 +165,20 @@ def _quoted(prompt: list[int], answer: list[int]) -> float:
 
 def _answers(
     runner: Runner, context: Context, name: str, case: _Case, rounds: int
-) -> dict[str, list[Answer]]:
-    def arm(speculation: Callable[[], Speculation | None]) -> Callable[[], Answer]:
-        return lambda: harness.answer(
-            context, harness.plan(runner, case.job, endless=case.schema is None), speculation()
-        )
+) -> tuple[list[Answer], list[Answer]]:
+    endless = case.schema is None
+    arms = {
+        "plain": harness.arm(runner, context, case.job, endless=endless),
+        "spec": harness.arm(runner, context, case.job, Speculation, endless=endless),
+    }
+    plain, spec = harness.in_turn(arms, rounds).values()
+    tokens = (answer.tokens for answer in (*plain, *spec))
+    harness.check_same(tokens, f"{name}: drafts changed the answer")
+    return plain, spec
 
-    answers = harness.in_turn({"plain": arm(lambda: None), "spec": arm(Speculation)}, rounds)
-    harness.check_same(
-        (each.tokens for of_arm in answers.values() for each in of_arm),
-        f"{name}: drafts changed the answer",
-    )
-    return answers
+
+def _seconds(answers: list[Answer]) -> list[float]:
+    return [answer.decode_s for answer in answers]
 
 
 if __name__ == "__main__":

@@ -37,8 +37,9 @@ def main() -> None:
 
 
 def _measure(options: argparse.Namespace) -> harness.Report:
-    path, name = options.model, harness.family_at(options.model).command
-    ours = [*harness.command(path), "--prompt", _PROMPT, "-n", "1"]
+    path = options.model
+    name, command = harness.command(path)
+    ours = [*command, "--prompt", _PROMPT, "-n", "1"]
     minimal = [sys.executable, "-c", _MINIMAL, str(path), _PROMPT]
     seconds = harness.in_turn(
         {
@@ -51,13 +52,9 @@ def _measure(options: argparse.Namespace) -> harness.Report:
     return harness.Report(
         {"seconds": medians, "ratio": medians[name] / medians["Llama"]},
         f"one-token completion, {options.rounds} rounds",
-        ("command", "median s", "min", "max", "ratio"),
+        {"command": "", "median s": ".3f", "min": ".3f", "max": ".3f", "ratio": ".2f"},
         [
-            (
-                name,
-                *(f"{value:.3f}" for value in (medians[name], min(each), max(each))),
-                f"{medians[name] / medians['Llama']:.2f}",
-            )
+            (name, medians[name], min(each), max(each), medians[name] / medians["Llama"])
             for name, each in seconds.items()
         ],
     )

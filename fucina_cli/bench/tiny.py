@@ -53,6 +53,11 @@ class Quality:
     satisfied: int
     bad: list[tuple[str, str]]
 
+    @property
+    def good(self) -> tuple[int, ...]:
+        """The counts."""
+        return self.fluent, self.named, self.parsed, self.satisfied
+
 
 def quality(path: Path) -> Quality:
     """Ask the model at `path` everything. Raises harness.Unfit."""
@@ -61,7 +66,9 @@ def quality(path: Path) -> Quality:
         harness.check_chats(runner)
 
         def ask(prompts: Sequence[str], constraint: Any = None) -> list[tuple[str, Answer]]:
-            jobs = (Job.chat(p, constraint, think=False, greedy=True, gen=_TOKENS) for p in prompts)
+            jobs = [Job.chat(p, constraint, think=False, greedy=True, gen=_TOKENS) for p in prompts]
+            for job in jobs:
+                harness.plan(runner, job)  # is there room for all?
             return [(p, runner.answer(job)) for p, job in zip(prompts, jobs, strict=True)]
 
         sentences, objects = ask(held_out_prompts()), ask(held_out_json_prompts())
@@ -127,15 +134,11 @@ def _measure(options: argparse.Namespace) -> harness.Report:
     return harness.Report(
         {family: asdict(made) for family, made in results.items()},
         "good answers",
-        ("model", "fluent", "name the city", "JSON, free", "JSON under the schema"),
+        dict.fromkeys(
+            ("model", "fluent", "name the city", "JSON, free", "JSON under the schema"), ""
+        ),
         [
-            (
-                family,
-                *(
-                    f"{count}/{made.prompts}"
-                    for count in (made.fluent, made.named, made.parsed, made.satisfied)
-                ),
-            )
+            (family, *(f"{good}/{made.prompts}" for good in made.good))
             for family, made in results.items()
         ],
         [f"{prompt!r}: {answer!r}" for made in results.values() for prompt, answer in made.bad],

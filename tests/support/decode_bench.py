@@ -45,7 +45,7 @@ class Bench:
 
     def grammar(self, name: str) -> Grammar:
         if name not in self._grammars:
-            prepared = grammar.prepare(SOURCES[name])
+            prepared = SOURCES[name].prepare()
             self._grammars[name] = grammar.compile_grammar(prepared, self.tokens)
         return self._grammars[name]
 
