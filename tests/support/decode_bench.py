@@ -45,7 +45,7 @@ class Bench:
 
     def grammar(self, name: str) -> Grammar:
         if name not in self._grammars:
-            prepared = SOURCES[name].prepare()
+            prepared = grammar.prepare(SOURCES[name])
             self._grammars[name] = grammar.compile_grammar(prepared, self.tokens)
         return self._grammars[name]
 

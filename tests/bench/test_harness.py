@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fucina_cli.cli import output, program
+from fucina_cli.cli.process import output, program
 from fucina_cli.llama.context import Context, Row
 
 MODULES = ("against", "constrained", "decode_overhead", "lockstep", "speculation", "startup")
