@@ -87,9 +87,10 @@ class Answer:
         Of a schema taken from a class it is an instance of that class. None for an answer that is
         not complete.
         """
-        if self.compiled is None:
+        if self.job is None or self.job.constraint is None:
             return self.text
-        return self.compiled.spec.value(self.text) if self.complete else None
+        # The job's own: the compiled one may be that of an equal constraint.
+        return self.job.constraint.value(self.text) if self.complete else None
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from fucina_cli.job import Job
 
 if TYPE_CHECKING:
     from fucina_cli.engine import Engine
+    from fucina_cli.host import Host
     from fucina_cli.request import Request
-    from fucina_cli.runner import Runner
 
 #: Receives text of a job's answer as it becomes certain.
 OnJobText = Callable[[Job, str, Channel], None]
@@ -62,16 +62,16 @@ class Batch:
     A job that can't be answered gives an answer with its `error`, and the others go on.
 
     Args:
-        runner: plans, compiles, and makes engines.
+        host: plans, compiles, and makes engines.
         source: of the jobs.
         slots: jobs that are answered at a time.
         on_text: receives text as it comes.
     """
 
     def __init__(
-        self, runner: Runner, source: JobSource, slots: int, on_text: OnJobText | None = None
+        self, host: Host, source: JobSource, slots: int, on_text: OnJobText | None = None
     ) -> None:
-        self._runner, self._source = runner, source
+        self._host, self._source = host, source
         self._slots, self._on_text = slots, on_text
         self._waiting: deque[Request] = deque()
         self._failed: list[Answer] = []
@@ -91,22 +91,22 @@ class Batch:
         self._look_ahead()
         self._admit()
         answers, self._failed = self._failed, []
-        engine = self._runner.engine
+        engine = self._host.engine
         if engine is not None and engine.running:
-            answers += [self._runner.finished(answer) for answer in engine.advance()]
+            answers += [self._host.finished(answer) for answer in engine.advance()]
         return answers
 
     def interrupt(self) -> list[Answer]:
         """End all jobs where they are; the answers so far of those that had begun."""
         self._waiting.clear()
-        engine = self._runner.engine
+        engine = self._host.engine
         if engine is None:
             return []
-        return [self._runner.finished(answer) for answer in engine.interrupt()]
+        return [self._host.finished(answer) for answer in engine.interrupt()]
 
     @property
     def _running(self) -> int:
-        return 0 if self._runner.engine is None else self._runner.engine.running
+        return 0 if self._host.engine is None else self._host.engine.running
 
     def _look_ahead(self) -> None:
         """Take jobs that need not be waited for, and one at least where nothing is to do."""
@@ -117,7 +117,7 @@ class Batch:
                 return
             index, self._count = self._count, self._count + 1
             try:
-                request = self._runner.planner.plan(job)
+                request = self._host.planner.plan(job)
             except InputError as error:
                 self._failed.append(Answer(job, index, error=error))
                 continue
@@ -134,7 +134,7 @@ class Batch:
         """Begin with waiting requests while there is room."""
         while self._waiting:
             request = self._waiting[0]
-            engine = self._runner.engine
+            engine = self._host.engine
             if engine is None or not engine.running:
                 engine = self._fitting(engine)
             if engine is None:
@@ -143,7 +143,7 @@ class Batch:
                 return
             self._waiting.popleft()
             try:
-                self._runner.compile(request)
+                self._host.compile(request)
                 engine.submit(request)
             except InputError as error:
                 self._fail(request, error)
@@ -162,7 +162,7 @@ class Batch:
             least = 0
         most = max(least, *(request.size for request in self._waiting))
         try:
-            return self._runner.make_engine(first, most, self._slots)
+            return self._host.make_engine(first, most, self._slots)
         except InputError as error:
             self._fail(self._waiting.popleft(), error)
             return None

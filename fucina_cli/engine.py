@@ -15,6 +15,7 @@ from fucina_cli.constraint.compiler import Compiled
 from fucina_cli.constraint.constraint import ConstraintError
 from fucina_cli.decoding.lockstep import Lockstep
 from fucina_cli.decoding.reply import Channel, OnText
+from fucina_cli.errors import InputError
 from fucina_cli.llama.context import Context
 from fucina_cli.request import Request, answered, begin, judged
 from fucina_cli.sampling.draws import LIMIT
@@ -41,6 +42,8 @@ class Engine:
         on_retry: told of each further draw.
         recompile: gives a request whose grammar engine failed one more attempt with a grammar of
             its own; without it the request fails.
+
+    Raises ValueError when the draft model's context has fewer slots.
     """
 
     def __init__(
@@ -52,6 +55,10 @@ class Engine:
         on_retry: OnRetry | None = None,
         recompile: Recompile | None = None,
     ) -> None:
+        drafter = speculation.draft_context if speculation else None
+        if drafter is not None and drafter.n_slots < context.n_slots:
+            slots, streams = drafter.n_slots, context.n_slots
+            raise ValueError(f"{slots} slots of a draft model are too few for {streams} streams")
         self.context, self.speculation = context, speculation
         self._lockstep = Lockstep(context, share=share)
         self._on_retry, self._recompile = on_retry, recompile
@@ -162,7 +169,10 @@ class Engine:
         if request.recompiled or self._recompile is None or request.compiled is None:
             return False
         request.recompiled = True
-        request.compiled = self._recompile(request)
+        try:
+            request.compiled = self._recompile(request)
+        except InputError:
+            return False
         request.constraint = request.compiled.grammar.constraint()
         return True
 
@@ -181,7 +191,6 @@ class Engine:
     def _again(self, request: Request, *, same_text: bool) -> None:
         if isinstance(request.on_text, _Shown):
             request.on_text.again(same_text=same_text)
-        self._release(request)
         self._running.remove(request)
         self._begin(request)
 
@@ -189,13 +198,8 @@ class Engine:
         # In this order: an interrupt in between must not lose the answer.
         self._answers.append(answer)
         self._running.remove(request)
-        self._release(request)
         if isinstance(request.on_text, _Shown):
             request.on_text.final(answer.text)
-
-    def _release(self, request: Request) -> None:
-        if request.stream is not None and request.stream.drafts is not None:
-            request.stream.drafts.close()
 
     def _handed_out(self) -> list[Answer]:
         answers, self._answers = self._answers, []

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fucina_cli import builtin
 from fucina_cli.errors import InputError
 from fucina_cli.families.family import Family
 from fucina_cli.families.registry import WrongFamily, check_family, families, family_of
@@ -14,7 +15,6 @@ from fucina_cli.llama.context import CACHE_TYPES, Context
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
 from fucina_cli.runtime import Blame, Runtime, nobody
-from fucina_cli.tiny import builtin
 
 if TYPE_CHECKING:
     from fucina_cli.drafting.automaton import Reference
@@ -172,8 +172,6 @@ def check_references(names: Mapping[str, str]) -> None:
     from fucina_cli.drafting.cascade import OWN_NAMES
 
     for name in names:
-        if not name:
-            raise InputError("spec_ref", "the path is empty; give a file")
         if name in OWN_NAMES:
             raise InputError("spec_ref", f"'{name}' is a name of the sources; write './{name}'")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from fucina_cli import prompts
 from fucina_cli.constraint.constraint import ConstraintError
-from fucina_cli.errors import InputError, Part
+from fucina_cli.errors import InputError, Part, keyword
 from fucina_cli.families.family import Family
 from fucina_cli.job import DEFAULT_GEN, Ids, Job, Stop, Text
 from fucina_cli.llama.errors import ModelError
@@ -139,7 +139,7 @@ class Planner:
         try:
             return SamplingConfig(**chosen)
         except InputError as error:  # what is given was checked: only the file's own can be wrong
-            text = f"its general.sampling defaults: {error}"
+            text = f"its general.sampling defaults: {error.part} {error.reason(keyword)}"
             raise InputError(self.part, text) from None
 
     def _stops(self, stops: Iterable[Stop]) -> tuple[frozenset[int], tuple[str, ...]]:

@@ -90,5 +90,9 @@ class Runtime:
     @property
     def drafts(self) -> str | None:
         """Name of the first option that asks for drafts, None when none does."""
-        asked = {"spec": self.spec, "spec_ref": self.spec_ref, "draft_model": self.draft_model}
+        asked = {
+            "spec": self.spec,
+            "spec_ref": bool(self.spec_ref),
+            "draft_model": self.draft_model is not None,
+        }
         return next((name for name, given in asked.items() if given), None)

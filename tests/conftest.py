@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from fucina_cli.tiny.builtin import builtin_path
+from fucina_cli.builtin import builtin_path
 from tests.support import ggufs
 from tests.support.decode_bench import Bench
 
@@ -23,6 +24,18 @@ for _name in ("SIGINT", "SIGQUIT", "SIGHUP", "SIGTERM"):
     _signal = getattr(signal, _name, None)
     if _signal is not None and signal.getsignal(_signal) == signal.SIG_IGN:
         signal.signal(_signal, signal.default_int_handler if _name == "SIGINT" else signal.SIG_DFL)
+
+# Beside other workers of pytest-xdist, this one and the processes it starts keep to their share of
+# the cores: llama.cpp starts a thread for each core that it may use, and its threads wait for one
+# another busily.
+_worker, _workers = (
+    os.environ.get("PYTEST_XDIST_WORKER"),
+    os.environ.get("PYTEST_XDIST_WORKER_COUNT"),
+)
+if _worker and _workers and hasattr(os, "sched_setaffinity"):
+    _cores = sorted(os.sched_getaffinity(0))
+    _number = int(_worker.removeprefix("gw"))
+    os.sched_setaffinity(0, _cores[_number % len(_cores) :: int(_workers)])
 
 
 @pytest.fixture(scope="session")
@@ -83,7 +96,7 @@ def smollm2() -> Path:
 
 
 @pytest.fixture(
-    scope="module",
+    scope="session",
     params=[
         "qwen3_path",
         "gemma4_path",
@@ -99,7 +112,7 @@ def bench(request: pytest.FixtureRequest) -> Bench:
     return Bench(request.getfixturevalue(request.param))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def llama(llama_path: Path) -> Bench:
     """The small llama alone, with its context and grammars."""
     return Bench(llama_path)

@@ -19,10 +19,11 @@ from typing import NamedTuple
 import pytest
 from gguf import GGUFValueType
 
-from fucina_cli.cli import supervisor
 from fucina_cli.cli.main import execute
+from fucina_cli.cli.process import supervisor
 from fucina_cli.families.family import Family
-from fucina_cli.families.registry import FAMILIES
+from fucina_cli.families.registry import families
+from fucina_cli.tiny.ggufs import Encoded, typed
 from tests.support import ggufs
 from tests.support.command_line import Result, run
 
@@ -59,7 +60,7 @@ class Outcome(NamedTuple):
 
 def attempt(case: Case, folder: Path) -> Outcome:
     """Run the case in a forked process: all of the command but the interpreter's start-up."""
-    family = next(f for f in FAMILIES if f.command == case.command)
+    family = next(f for f in families() if f.command == case.command)
     path = case.base
     edited = bool(case.edits) or case.size is not None
     if edited:
@@ -414,9 +415,9 @@ def _u64(value: int) -> bytes:
 
 def split_keys(number: int, count: int, n_tensors: int) -> dict[str, object]:
     return {
-        "split.no": ggufs.typed(GGUFValueType.UINT16, number),
-        "split.count": ggufs.typed(GGUFValueType.UINT16, count),
-        "split.tensors.count": ggufs.typed(I32, n_tensors),
+        "split.no": typed(GGUFValueType.UINT16, number),
+        "split.count": typed(GGUFValueType.UINT16, count),
+        "split.tensors.count": typed(I32, n_tensors),
     }
 
 
@@ -479,10 +480,10 @@ FATAL: dict[str, dict[str, object]] = {
     "alignment huge": {"general.alignment": 1 << 31},
     "merges that are numbers": {"tokenizer.ggml.merges": [1, 2]},
     "array of absurd length": {
-        "general.tags": ggufs.Encoded(ARRAY, struct.pack("<IQ", STRING, (1 << 64) - 1))
+        "general.tags": Encoded(ARRAY, struct.pack("<IQ", STRING, (1 << 64) - 1))
     },
-    "array of arrays": {"general.tags": ggufs.Encoded(ARRAY, struct.pack("<IQ", ARRAY, 1 << 40))},
-    "string of absurd length": {"general.tags": ggufs.Encoded(STRING, _u64((1 << 64) - 9))},
+    "array of arrays": {"general.tags": Encoded(ARRAY, struct.pack("<IQ", ARRAY, 1 << 40))},
+    "string of absurd length": {"general.tags": Encoded(STRING, _u64((1 << 64) - 9))},
 }
 
 #: Odd, and for llama.cpp to judge: what it can run is run, anything else is refused.
@@ -498,7 +499,7 @@ ODD: dict[str, dict[str, object]] = {
     "tokens with zero bytes": _tokens(lambda t: ["\0", "a\0b", *t[2:]]),
     "an empty token": _tokens(lambda t: ["", *t[1:]]),
     "eos out of range": {"tokenizer.ggml.eos_token_id": 10**6},
-    "eos negative": {"tokenizer.ggml.eos_token_id": ggufs.typed(I32, -7)},
+    "eos negative": {"tokenizer.ggml.eos_token_id": typed(I32, -7)},
     "bos out of range": {
         "tokenizer.ggml.bos_token_id": 10**6,
         "tokenizer.ggml.add_bos_token": True,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from fucina_cli.families.template import Marker, render
 from gguf import TokenType
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -22,6 +21,7 @@ from fucina_cli.llama import native
 from fucina_cli.llama.model import Model
 from fucina_cli.llama.vocabulary import Vocabulary
 from fucina_cli.prompts import chat_prompt, text_prompt
+from fucina_cli.prompts.template import Marker, render
 from tests.support import ggufs
 
 _NOT_TEXT = 1 << 0 | 1 << 3 | 1 << 4  # unknown, control and user-defined tokens of llama.h

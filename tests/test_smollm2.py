@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fucina_cli.constraint import source, validation
+from fucina_cli import JsonSchema
 from tests.support.command_line import run
 
 pytestmark = pytest.mark.model
@@ -53,7 +53,7 @@ def test_answers_satisfy_their_schema(
     answer = record(
         smollm2, "--chat", message, "--json-schema", f"@{GRAMMARS / grammar}", *sampling
     )
-    assert validation.validate(source.json_schema(schema), answer["text"]).valid
+    assert JsonSchema(schema).judge(answer["text"]).valid
     assert answer["constraint"]["complete"]
     assert answer["constraint"]["valid"] is True
     assert answer["stop_reason"] == "constraint"

@@ -35,16 +35,16 @@ def main() -> None:
 
 
 def _measure(options: argparse.Namespace) -> harness.Report:
-    with harness.opened(options.model) as runner:
+    with harness.opened(options.model) as host:
         jobs = {
             name: Job.prompt(CASES[name][0], JsonSchema(CASES[name][1]), gen=_TOKENS)
             for name in _NAMES
         }
-        context = harness.context_for(runner, jobs.values())
+        context = harness.context_for(host, jobs.values())
         theirs = _llama(options.model, context.n_ctx)
         results = {}
         for name, job in jobs.items():
-            arms = {"Llama": theirs(*CASES[name]), "fucina": harness.arm(runner, context, job)}
+            arms = {"Llama": theirs(*CASES[name]), "fucina": harness.arm(host, context, job)}
             seconds = {side: _timed(work) for side, work in arms.items()}
             results[name] = harness.medians(harness.in_turn(seconds, options.rounds), float)
     return harness.Report(

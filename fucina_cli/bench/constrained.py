@@ -129,13 +129,13 @@ def _measure(options: argparse.Namespace) -> harness.Report:
         for name, (text, schema) in CASES.items()
     }
     rates, rows = {}, []
-    with harness.opened(options.model) as runner:
-        context = harness.context_for(runner, (job for pair in jobs.values() for job in pair))
+    with harness.opened(options.model) as host:
+        context = harness.context_for(host, (job for pair in jobs.values() for job in pair))
         for name, (free, under) in jobs.items():
             arms = {
-                "free text": harness.arm(runner, context, free, endless=True),
-                "token by token": harness.arm(runner, context, under, forced_spans=False),
-                "forced spans": harness.arm(runner, context, under),
+                "free text": harness.arm(host, context, free, endless=True),
+                "token by token": harness.arm(host, context, under, forced_spans=False),
+                "forced spans": harness.arm(host, context, under),
             }
             answers = harness.in_turn(arms, options.rounds)
             spans = answers["forced spans"]

@@ -42,15 +42,15 @@ def main() -> None:
 def _measure(options: argparse.Namespace) -> harness.Report:
     count: int = options.tokens
     job = Job.prompt(_PROMPT, gen=count + 1)  # the first token comes with the prefill
-    with harness.opened(options.model) as runner:
-        context = harness.context_for(runner, [job])
-        prompt = runner.planner.prompt(job).tokens
+    with harness.opened(options.model) as host:
+        context = harness.context_for(host, [job])
+        prompt = host.planner.prompt(job).tokens
 
         def stack() -> tuple[float, list[int]]:
             answer = whole_stack()
             return answer.decode_s, answer.tokens
 
-        whole_stack = harness.arm(runner, context, job, endless=True)
+        whole_stack = harness.arm(host, context, job, endless=True)
         arms = {"bare": lambda: bare(context, prompt, count), "stack": stack}
         results = harness.in_turn(arms, options.rounds)
     harness.check_same(

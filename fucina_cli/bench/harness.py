@@ -22,6 +22,7 @@ from fucina_cli.decoding.step import STREAM_FAILURES
 from fucina_cli.engine import Engine
 from fucina_cli.errors import InputError
 from fucina_cli.families.registry import family_of
+from fucina_cli.host import Host
 from fucina_cli.job import Job
 from fucina_cli.llama import header
 from fucina_cli.llama.context import Context
@@ -160,46 +161,46 @@ def check_same(answers: Iterable[Sequence[int]], otherwise: str) -> None:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Runner]:
+def opened(path: Path) -> Iterator[Host]:
     """A loaded model. Raises Unfit where it can't be loaded or does not serve the block."""
     try:
         with Runner.open(path) as runner:
-            yield runner
+            yield runner.host
     except (InputError, ModelError, ContextFull, *STREAM_FAILURES) as error:
         raise Unfit(path, str(error)) from None
 
 
-def check_chats(runner: Runner, way_out: str = "") -> None:
+def check_chats(host: Host, way_out: str = "") -> None:
     """Raise Unfit for a model without a chat template."""
-    if runner.model.chat_template is None:
-        raise Unfit(runner.model.path, f"the file has no chat template to ask by{way_out}")
+    if host.model.chat_template is None:
+        raise Unfit(host.model.path, f"the file has no chat template to ask by{way_out}")
 
 
-def plan(runner: Runner, job: Job, **changes: Any) -> Request:
+def plan(host: Host, job: Job, **changes: Any) -> Request:
     """A fresh request for a job with a given `gen`, its constraint compiled once for all.
 
     `changes` are fields of the request. Raises InputError, and Unfit for a context that is too
     short for prompt and answer.
     """
-    gen, trained = job.settings["gen"], runner.model.n_ctx_train
-    length = len(runner.planner.prompt(job).tokens)
+    gen, trained = job.settings["gen"], host.model.n_ctx_train
+    length = len(host.planner.prompt(job).tokens)
     if length + gen > trained:
         text = (
             f"its context of {trained} tokens is too short for a prompt of {length} and {gen} more"
         )
-        raise Unfit(runner.model.path, text)
-    request = replace(runner.planner.plan(job), **changes)
-    runner.compile(request)
+        raise Unfit(host.model.path, text)
+    request = replace(host.planner.plan(job), **changes)
+    host.compile(request)
     return request
 
 
-def context_for(runner: Runner, jobs: Iterable[Job]) -> Context:
+def context_for(host: Host, jobs: Iterable[Job]) -> Context:
     """A context with room for any of the jobs, after a look at all of them. Raises as `plan`."""
-    return runner.open_context(max(plan(runner, job).size for job in jobs))
+    return host.open_context(max(plan(host, job).size for job in jobs))
 
 
 def arm(
-    runner: Runner,
+    host: Host,
     context: Context,
     job: Job,
     speculation: Callable[[], Speculation | None] = lambda: None,
@@ -213,11 +214,11 @@ def arm(
 
     def answer() -> Answer:
         engine = Engine(context, speculation=speculation())
-        made = engine.decode(plan(runner, job, **changes))
+        made = engine.decode(plan(host, job, **changes))
         if made.stop_reason == "interrupted":
             raise KeyboardInterrupt
         if not made.decode_s:
-            raise Unfit(runner.model.path, "ends an answer at once; there is nothing to measure")
+            raise Unfit(host.model.path, "ends an answer at once; there is nothing to measure")
         return made
 
     return answer

@@ -25,11 +25,11 @@ from fucina_cli.bench.schemas import YES_NO, fields, one_of, string
 from fucina_cli.cli.process import program
 from fucina_cli.cli.process.parser import whole
 from fucina_cli.constraint.kinds.json_schema import JsonSchema
+from fucina_cli.host import Host
 from fucina_cli.job import Job
 from fucina_cli.llama.context import Context, Row
 from fucina_cli.llama.model import Model
 from fucina_cli.request import Request
-from fucina_cli.runner import Runner
 from fucina_cli.throughput import Pass, first_difference, one_by_one, side_by_side
 
 TRIAGE = fields(
@@ -117,12 +117,12 @@ class _Recorder(Context):
 def _streams(options: argparse.Namespace) -> harness.Report:
     n: int = options.streams
     seconds, rows = {}, []
-    with harness.opened(options.model) as runner:
+    with harness.opened(options.model) as host:
         jobs = {name: [_job(i, *case) for i in range(n)] for name, case in CASES.items()}
-        alone = harness.context_for(runner, (job for each in jobs.values() for job in each))
-        many = _Recorder(runner.model, n_ctx=alone.n_ctx, n_slots=n)
+        alone = harness.context_for(host, (job for each in jobs.values() for job in each))
+        many = _Recorder(host.model, n_ctx=alone.n_ctx, n_slots=n)
         for name, each in jobs.items():
-            passes = _passes(runner, many, alone, each, options.rounds)
+            passes = _passes(host, many, alone, each, options.rounds)
             for pair in zip(passes["lockstep"], passes["sequential"], strict=True):
                 if first_difference(*pair) is not None:
                     raise harness.Mismatch(f"{name}: lockstep changed the answers")
@@ -155,12 +155,12 @@ def _job(number: int, schema: dict[str, Any], same: bool, temperature: float) ->
 
 
 def _passes(
-    runner: Runner, many: _Recorder, alone: Context, jobs: list[Job], rounds: int
+    host: Host, many: _Recorder, alone: Context, jobs: list[Job], rounds: int
 ) -> dict[str, list[Pass]]:
     forwards = 0
 
     def request(number: int) -> Request:
-        return harness.plan(runner, jobs[number])
+        return harness.plan(host, jobs[number])
 
     def lockstep() -> Pass:
         nonlocal forwards

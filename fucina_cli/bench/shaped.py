@@ -111,7 +111,12 @@ def _norms(shape: Shape) -> Iterator[tuple[str, int]]:
 
 
 def _sizes(shape: Shape) -> dict[str, object]:
-    attention: dict[str, object] = {
+    sizes: dict[str, object] = {
+        "block_count": shape.layers,
+        "context_length": 8192,
+        "embedding_length": shape.width,
+        "feed_forward_length": shape.hidden,
+        "attention.head_count": shape.heads,
         "attention.head_count_kv": shape.heads_kv,
         "attention.key_length": shape.head,
         "attention.value_length": shape.head,
@@ -119,16 +124,8 @@ def _sizes(shape: Shape) -> dict[str, object]:
         "rope.freq_base": 1e6,
     }
     if shape.window:
-        attention["attention.sliding_window"] = shape.window
-    return ggufs.sizes(
-        shape.architecture,
-        layers=shape.layers,
-        context=8192,
-        width=shape.width,
-        hidden=shape.hidden,
-        heads=shape.heads,
-        others=attention,
-    )
+        sizes["attention.sliding_window"] = shape.window
+    return ggufs.under(shape.architecture, sizes)
 
 
 def _vocabulary(found: dict[str, gguf.ReaderField], size: int) -> dict[str, object]:

@@ -27,9 +27,9 @@ from fucina_cli.cli.process import program
 from fucina_cli.constraint.kinds.json_schema import JsonSchema
 from fucina_cli.drafting.automaton import Reference
 from fucina_cli.drafting.speculation import Speculation
+from fucina_cli.host import Host
 from fucina_cli.job import Job
 from fucina_cli.llama.context import Context
-from fucina_cli.runner import Runner
 
 _QUOTED_RUN = 5
 _EXAMPLE = """Extract what the text says, word for word, as JSON.
@@ -108,27 +108,27 @@ def main() -> None:
 
 def _measure(options: argparse.Namespace) -> harness.Report:
     cases = {name: CASES[name] for name in options.case or CASES}
-    with harness.opened(options.model) as runner:
-        model = runner.model
+    with harness.opened(options.model) as host:
+        model = host.model
         if not model.can_rewind:
             reason = (
                 f"a recurrent model ({model.architecture}) can't be rewound, so nothing is drafted"
             )
             raise harness.Unfit(model.path, reason)
         if any(case.chat for case in cases.values()):
-            harness.check_chats(runner, "; give cases of another group than 'copy' by --case")
-        context = harness.context_for(runner, (case.job for case in cases.values()))
+            harness.check_chats(host, "; give cases of another group than 'copy' by --case")
+        context = harness.context_for(host, (case.job for case in cases.values()))
         record, rows = {}, []
         groups: dict[str, list[float]] = {}
         for name, case in cases.items():
-            plain, spec = _answers(runner, context, name, case, options.rounds)
+            plain, spec = _answers(host, context, name, case, options.rounds)
             record[name] = {"plain": _seconds(plain), "spec": _seconds(spec)}
             pairs = zip(*record[name].values(), strict=True)
             ratio = statistics.median(a / b for a, b in pairs)
             groups.setdefault(name.split(":")[0], []).append(ratio)
             medians = harness.medians(record[name], float).values()
             counts = spec[-1].counts
-            quoted = _quoted(runner.planner.prompt(case.job).tokens, spec[-1].tokens)
+            quoted = _quoted(host.planner.prompt(case.job).tokens, spec[-1].tokens)
             held = f"{counts.accepted}/{counts.drafted}"
             rows.append((name, *medians, ratio, counts.committed, quoted, counts.forwards, held))
     return harness.Report(
@@ -164,12 +164,12 @@ def _quoted(prompt: list[int], answer: list[int]) -> float:
 
 
 def _answers(
-    runner: Runner, context: Context, name: str, case: _Case, rounds: int
+    host: Host, context: Context, name: str, case: _Case, rounds: int
 ) -> tuple[list[Answer], list[Answer]]:
     endless = case.schema is None
     arms = {
-        "plain": harness.arm(runner, context, case.job, endless=endless),
-        "spec": harness.arm(runner, context, case.job, Speculation, endless=endless),
+        "plain": harness.arm(host, context, case.job, endless=endless),
+        "spec": harness.arm(host, context, case.job, Speculation, endless=endless),
     }
     plain, spec = harness.in_turn(arms, rounds).values()
     tokens = (answer.tokens for answer in (*plain, *spec))

@@ -23,11 +23,12 @@ from typing import Any
 from fucina_cli.answer import Answer
 from fucina_cli.bench import harness
 from fucina_cli.bench.schemas import YES_NO, fields
+from fucina_cli.builtin import builtin_path
 from fucina_cli.cli.process import program
 from fucina_cli.cli.process.parser import Parser
 from fucina_cli.constraint.kinds.json_schema import JsonSchema
 from fucina_cli.job import Job
-from fucina_cli.tiny.builtin import builtin_path
+from fucina_cli.runner import Runner
 from fucina_cli.tiny.corpus.cities import CITIES
 from fucina_cli.tiny.corpus.city_documents import held_out_json_prompts, held_out_prompts
 
@@ -62,13 +63,14 @@ class Quality:
 def quality(path: Path) -> Quality:
     """Ask the model at `path` everything. Raises harness.Unfit."""
     bad: list[tuple[str, str]] = []
-    with harness.opened(path) as runner:
-        harness.check_chats(runner)
+    with harness.opened(path) as host:
+        harness.check_chats(host)
+        runner = Runner(host)
 
         def ask(prompts: Sequence[str], constraint: Any = None) -> list[tuple[str, Answer]]:
             jobs = [Job.chat(p, constraint, think=False, greedy=True, gen=_TOKENS) for p in prompts]
             for job in jobs:
-                harness.plan(runner, job)  # is there room for all?
+                harness.plan(host, job)  # is there room for all?
             return [(p, runner.answer(job)) for p, job in zip(prompts, jobs, strict=True)]
 
         sentences, objects = ask(held_out_prompts()), ask(held_out_json_prompts())

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fucina_cli.cli.commandline import IDS, CommandLine, flags
+from fucina_cli.cli.choosing import flags
+from fucina_cli.cli.commandline import IDS, CommandLine
 from fucina_cli.cli.mode import OUTPUT
 from fucina_cli.families.family import Family
 from fucina_cli.options import Option
@@ -35,7 +36,7 @@ def build(family: Family, execute: Callable[[CommandLine], int]) -> typer.Typer:
 
     def command(**values: Any) -> int:
         values.pop("version")
-        return execute(CommandLine(family, values.pop("model"), values))
+        return execute(CommandLine(family, values.pop("model"), values, flags()))
 
     parameters = [
         _parameter("model", str, typer.Argument(metavar="MODEL", help=_MODEL_HELP)),

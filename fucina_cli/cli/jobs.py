@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fucina_cli.cli import values
-from fucina_cli.cli.commandline import IDS, CommandLine, flag_of
+from fucina_cli.cli.commandline import IDS, CommandLine
 from fucina_cli.cli.process.supervisor import BOARD
 from fucina_cli.constraint.kind import GrammarError, Kind, Spec, kinds
 from fucina_cli.constraint.recent import prepared
@@ -68,7 +68,7 @@ def with_settings(spec: Spec, kind: Kind, given: dict[str, Any]) -> Spec:
 
 def _text(line: CommandLine, name: str) -> str | None:
     value = line[name]
-    return None if value is None else line.reader.text(flag_of(name), value)
+    return None if value is None else line.reader.text(line.flag(name), value)
 
 
 def _settings(line: CommandLine) -> dict[str, Any]:

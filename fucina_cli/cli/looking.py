@@ -30,15 +30,16 @@ def forward(line: CommandLine) -> Iterator[tuple[Model, NDArray[np.float32]]]:
     job, _ = jobs.read(line)
     assert job is not None
     with open_runner(line, probes=False) as runner:
-        tokens = runner.planner.prompt(job).tokens
-        context = runner.open_context(runner.planner.context_size(len(tokens), 0))
+        host = runner.host
+        tokens = host.planner.prompt(job).tokens
+        context = host.open_context(host.planner.context_size(len(tokens), 0))
         try:
             row = last_logits(context, tokens)
         except ModelError as error:
-            raise InputError(runner.planner.part, str(error)) from None
+            raise InputError(host.planner.part, str(error)) from None
         if not sound(row):
-            raise runner.planner.fault(job, NonFiniteLogits())
-        yield runner.model, row
+            raise host.planner.fault(job, NonFiniteLogits())
+        yield host.model, row
         context.close()
 
 

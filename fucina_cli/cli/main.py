@@ -100,7 +100,7 @@ def _run(line: CommandLine) -> int:
 
     What a mode needs is imported by it: `--help` does without any native library.
     """
-    from fucina_cli.cli.commandline import choose
+    from fucina_cli.cli.choosing import choose
 
     model = f"'{line.model}'"
     BOARD.suspect(model)

@@ -13,8 +13,8 @@ from fucina_cli.llama.errors import ModelError
 from fucina_cli.text import counted
 
 if TYPE_CHECKING:
+    from fucina_cli.host import Host
     from fucina_cli.llama.context import Context
-    from fucina_cli.runner import Runner
 
 _PROMPT_TOKENS = 64
 
@@ -33,20 +33,21 @@ def prompted(
 
     job, _ = jobs.read(line)
     with open_runner(line, probes=False) as runner:
-        model = runner.model
+        host = runner.host
+        model = host.model
         if not model.can_rewind:
             raise InputError(
                 part,
-                f"{runner.planner.part} is a recurrent model ({model.architecture}): its state "
+                f"{host.planner.part} is a recurrent model ({model.architecture}): its state "
                 "can't be rewound, so nothing is drafted with it and there is nothing to measure",
             )
-        given = None if job is None else runner.planner.prompt(job).tokens
-        tokens = _fitting(runner, given, room, part)
-        context = runner.open_context(runner.planner.context_size(len(tokens), room), n_slots)
+        given = None if job is None else host.planner.prompt(job).tokens
+        tokens = _fitting(host, given, room, part)
+        context = host.open_context(host.planner.context_size(len(tokens), room), n_slots)
         try:
             yield context, tokens, given is not None
         except ModelError as error:
-            raise InputError(runner.planner.part, str(error)) from None
+            raise InputError(host.planner.part, str(error)) from None
         finally:
             context.close()
 
@@ -56,16 +57,16 @@ def tokens_after(tokens: list[int]) -> str:
     return counted(len(tokens), "token")
 
 
-def _fitting(runner: Runner, given: list[int] | None, room: int, part: str) -> list[int]:
+def _fitting(host: Host, given: list[int] | None, room: int, part: str) -> list[int]:
     """The prompt given, or built-in ids. Raises InputError when `room` more cells don't fit."""
     from fucina_cli.llama.exactness import spread_ids
 
-    ctx, trained = runner.runtime.ctx, runner.model.n_ctx_train
+    ctx, trained = host.runtime.ctx, host.model.n_ctx_train
     limit = ctx if ctx is not None else trained
     tokens = given
     if tokens is None:
         n = max(1, min(_PROMPT_TOKENS, limit - room))
-        tokens = spread_ids(runner.model.n_vocab, n)
+        tokens = spread_ids(host.model.n_vocab, n)
     needed = len(tokens) + room
     if needed <= limit:
         return tokens

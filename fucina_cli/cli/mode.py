@@ -5,12 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from fucina_cli.cli.commandline import CommandLine
 from fucina_cli.options import Option
-
-if TYPE_CHECKING:
-    from fucina_cli.cli.commandline import CommandLine
 
 #: Headings of the help, in order.
 MODES = "Modes (one of)"

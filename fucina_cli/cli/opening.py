@@ -7,17 +7,22 @@ from collections.abc import Callable
 from fucina_cli.cli.commandline import CommandLine
 from fucina_cli.cli.process import output
 from fucina_cli.cli.process.supervisor import BOARD
+from fucina_cli.errors import InputError
+from fucina_cli.host import Host
 from fucina_cli.job import Job
 from fucina_cli.llama import native
 from fucina_cli.runner import Runner
 
-#: How messages about a job begin, and what they call a part of the input.
-WhoAndNames = Callable[[Job | None], tuple[str, Callable[[str], str]]]
+#: How a message about a job, and a part of it if it is about one, begins.
+Who = Callable[[Job | None, str | None], str]
 
 
 def references(line: CommandLine) -> dict[str, str]:
-    """The documents to draft from, by name. Raises FlagError for one that can't be read."""
-    return {name: line.reader.file("--spec-ref", name) for name in line["spec_ref"] or ()}
+    """The documents to draft from, by name. Raises FlagError and InputError for bad ones."""
+    names = line["spec_ref"] or ()
+    if "" in names:
+        raise InputError("spec_ref", "the path is empty; give a file")
+    return {name: line.reader.file("--spec-ref", name) for name in names}
 
 
 def start_native(line: CommandLine) -> None:
@@ -33,23 +38,22 @@ def open_runner(
     texts: dict[str, str] | None = None,
     *,
     probes: bool,
-    who: WhoAndNames | None = None,
+    who: Who | None = None,
 ) -> Runner:
     """Load the model of a command line; `texts` are its `references`.
 
-    `who` tells what messages about a job call things, where that is not the flags. Raises
-    InputError and FlagError for what can't be loaded.
+    `who` begins messages about one of many jobs. Raises InputError and FlagError for what can't be
+    loaded.
     """
 
     def tell(kind: str, part: str | None, text: str, job: Job | None) -> None:
         if line.quiet:
             return
-        begins, names = who(job) if who else ("", line.names)
-        about = "" if part is None else f"{names(part)}: "
-        (output.warning if kind == "warning" else output.note)(f"{begins}{about}{text}")
+        about = who(job, part) if who else line.about(part)
+        (output.warning if kind == "warning" else output.note)(f"{about}{text}")
 
     start_native(line)
-    return Runner(
+    host = Host(
         line.model,
         line.family,
         line.runtime,
@@ -58,3 +62,4 @@ def open_runner(
         blame=lambda part: BOARD.blaming(line.names(part)),
         tell=tell,
     )
+    return Runner(host)

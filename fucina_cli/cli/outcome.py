@@ -24,7 +24,7 @@ def tell(line: CommandLine, answer: Answer, who: str = "") -> int:
     if answer.stop_reason == "interrupted":
         return exits.INTERRUPTED
     if answer.compiled is not None:
-        flag = who + line.names("constraint")
+        flag = who + (line.flag(line.kind.name) if line.kind else "constraint")
         if not answer.complete:
             output.error(f"{flag}: the answer is not complete: {_ended_by(line, answer)}")
             return exits.UNSATISFIED

@@ -73,7 +73,8 @@ class Kind:
         spec: the class of its constraints.
         read: a constraint from the text that a flag or a line gives, from a list of texts where the
             option is repeatable, from any JSON value where `takes_json`. Raises GrammarError.
-        takes: whether a Python value stands for such a constraint, as in `Job.chat(text, value)`.
+        takes: whether a Python value stands for such a constraint, as in `Job.chat(text, value)`;
+            `spec` is then made of it.
         takes_json: whether a line of a batch may give something else than the flag's text.
         settings: options of the constraint itself; they are fields of `spec`.
     """
@@ -110,6 +111,6 @@ def spec_of(value: Any) -> Spec:
             return cast(Spec, value)
     for kind in kinds():
         if kind.takes(value):
-            return kind.read(value)
+            return cast(Spec, kind.spec(value))
     names = ", ".join(kind.spec.__name__ for kind in kinds())
     raise GrammarError(f"a constraint is one of {names}, not {type(value).__name__}")

@@ -19,7 +19,7 @@ from fucina_cli.decoding.stream import Stream
 from fucina_cli.llama.context import Context
 from fucina_cli.llama.prefix import common_prefix
 
-_LEAST_SHARED = 8  # tokens; copying fewer is not worth the trouble
+_LEAST_SHARED = 8  # tokens; fewer are computed again
 
 
 class SharedConstraint(ValueError):

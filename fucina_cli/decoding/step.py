@@ -8,8 +8,8 @@ discarded, so neither sampler nor constraint ever rewinds; only the KV cache doe
 speculative sampling, Leviathan et al. 2023, with the target's own sampler in the place of the
 rejection test: a draft is accepted only if it is what plain decoding would have chosen.)
 
-Streams are ragged: each brings what it has to one common forward. What a stream's own processor
-or model row does wrong ends that stream and no other.
+Streams are ragged: each adds as many rows as it has to one common forward. An error of a stream's
+own processor or logits row ends that stream and no other.
 
 Plain decoding is the same step without drafts; drafts only decide how many rows a forward has,
 never what is committed.

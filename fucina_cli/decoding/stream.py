@@ -122,7 +122,7 @@ class Stream:
             self.end("stop_sequence")
 
     def fail(self, error: Exception) -> None:
-        """The stream is over, by its own fault."""
+        """The stream is over by an error of its own."""
         self.failure = error
         self.end("failed")
 

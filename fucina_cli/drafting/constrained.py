@@ -1,4 +1,4 @@
-"""What a grammar knows about the next tokens, around whatever else guesses them."""
+"""Drafts from what the grammar forces next, and around them those of another source."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class ConstrainedSource:
     out. The *inner source* drafts where the grammar leaves all open, and is cut at its first
     illegal token; it also takes over where it begins with the grammar's draft and goes beyond.
 
-    Where nothing is forced, a step costs about 1 microsecond beside the inner source's, and where
-    that drafts, a look-ahead of the grammar over the draft. A forced text is tokenized once.
+    A draft of the inner source costs a look-ahead of the grammar over it; a forced text is
+    tokenized once.
     """
 
     def __init__(

@@ -7,9 +7,8 @@ from bisect import bisect_left
 from collections import deque
 from statistics import median
 
-# A forward before anything was measured, in plain steps: near what 135M to 0.6B models cost on two
-# cores, rather too much than too little. The first further row costs most: it leaves the kernels
-# for one row.
+# Prior cost of a forward in plain steps, before any measurement: rather too high than too low.
+# The second row costs most: with it llama.cpp leaves its kernels for single rows.
 _SECOND_ROW, _ROW, _LOGITS = 0.5, 0.2, 0.12
 _MOST_ROWS = 64  # more are a prompt, not a step
 _PLAIN_SAMPLES, _SAMPLES = 15, 7
@@ -24,8 +23,8 @@ class CostModel:
     its last timings and, twice, of the usual factor: the median of the last timings of whatever
     row counts, which begins with two of the prior. So one bad timing changes nothing, and what a
     machine's rows cost is soon known for row counts that were hardly seen; between and beyond them
-    the factor is interpolated. What was not added to for 200 forwards begins anew, so that costs
-    from a busy moment, which keep anybody from trying again, don't outlive it by much.
+    the factor is interpolated. Timings that no forward has added to for 200 forwards are dropped:
+    costs measured while the machine was busy stop further drafts, and so would never be corrected.
     """
 
     def __init__(self) -> None:
@@ -88,7 +87,7 @@ class CostModel:
         self.version += 1
 
     def _forget(self, drafts: bool) -> None:
-        """What such forwards cost long ago says nothing about now."""
+        """Drop the timings of such forwards: they are old."""
         self._last[drafts] = 0
         self._recent[drafts] = deque((1.0, 1.0), maxlen=_SAMPLES)
         for key in [key for key in self._windows if key[0] == drafts]:

@@ -44,9 +44,8 @@ class DraftModelSource:
     Its KV cache follows the text: what agrees is kept, what was rejected is truncated, what is new
     is decoded. So a draft takes a forward of the draft model per token, the first of them over all
     that is new (at first the prompt); a token that the grammar forces takes none. Where the gate
-    says no, nothing is decoded, and the next draft has the more to catch up with. Beside the
-    forwards a proposal costs about 50 microseconds and a mask, which the target need not compute
-    again once the proposal is accepted.
+    gives no budget, nothing is decoded, and the next draft decodes what it missed. The mask of a
+    proposal need not be computed again for the target once the proposal is accepted.
 
     Tokens that end a turn are not proposed. A text that the draft model's context can't hold, or
     a grammar that becomes too complex ahead of the text, ends the draft and raises nothing.
@@ -68,7 +67,7 @@ class DraftModelSource:
         """Draft with the model of `context`; see `check_draft_model` for which models can.
 
         Args:
-            context: of the draft model; nobody else may use its slot `slot`, which is cleared.
+            context: of the draft model; nothing else may use its slot `slot`, which is cleared.
             masks: the stream's processor, always at the end of the text; None drafts unmasked.
             gate: asked before anything is computed; None drafts always.
             n_vocab: number of the target's ids, None for as many as the draft model has; ids from

@@ -1,4 +1,4 @@
-"""Two sources in one: the free one where it is confident, else the costly one."""
+"""Two sources in one: the cascade, free of cost, where its match is long, else the draft model."""
 
 from __future__ import annotations
 

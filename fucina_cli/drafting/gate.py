@@ -1,4 +1,4 @@
-"""The cost gate: whether a draft is worth verifying, and how much of it. Never what is drafted."""
+"""The cost gate: whether a draft is worth verifying, and how much of it; not what is drafted."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from fucina_cli.drafting.source import Outlook
 
 _LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 _USUAL = 16  # tokens of the drafts that a kind is judged by
-_PRIOR_WEIGHT = 2.0  # drafts that an outlook counts for
-_SURE = 0.995  # no estimate is surer
-_LEAST_RISK = 0.25  # of a draft's cost that must be affordable, however sure it seems
-_DOUBT = 2.0  # failed drafts that are assumed beside those seen where a loss must be affordable
+_PRIOR_WEIGHT = 2.0  # drafts that an outlook counts as
+_SURE = 0.995  # the largest probability estimated
+_LEAST_RISK = 0.25  # share of a draft's cost that must be affordable, however likely it holds
+_ASSUMED_FAILURES = 2.0  # drafts added to those seen to fail where a loss must be affordable
 _NEAR_BEST = 0.95  # the shortest draft that gives this much of the best speed-up is taken
-_WATCHED = 4  # drafts followed without verifying, from which probes teach nothing more
+_UNVERIFIED = 4  # drafts learned from without verifying them; more probes tell no more
 _MAKING = 5  # timings of making drafts that are kept
 
 
 @dataclass(frozen=True)
 class GateSettings:
-    """Constants of the gate; a value that makes no sense raises ValueError naming it.
+    """Constants of the gate; a value out of range raises ValueError naming it.
 
     Attributes:
         on, off: estimated speed-up from which a kind of draft is used, and below which it is no
             longer.
-        share: what drafts that fail may cost, as a share of all steps.
-        grant: plain steps that they may cost beside that, so that there is a beginning.
-        credit: plain steps gained that may be risked again.
-        paper: how much of what a draft would have given counts, where there were no means for it.
+        share: what failed drafts may cost in all, as a share of all steps.
+        grant: plain steps that they may cost in addition, which allows the first ones.
+        credit: most plain steps of earlier gains that may be spent on failed drafts.
+        unaffordable_weight: how much of the gain counts that a draft left out as unaffordable
+            would have had.
         first_wait, longest_wait: steps between probes of a kind that is off; doubled by failures.
         probe: most tokens of a probe.
         memory: weight of a kind's past after one more draft.
@@ -44,7 +45,7 @@ class GateSettings:
     share: float = 0.01
     grant: float = 0.75
     credit: float = 16.0
-    paper: float = 0.5
+    unaffordable_weight: float = 0.5
     first_wait: int = 8
     longest_wait: int = 256
     probe: int = 4
@@ -62,7 +63,7 @@ class GateSettings:
             ("share", 0 <= self.share < 1, "from 0 to under 1"),
             ("grant", self.grant >= 0, "at least 0"),
             ("credit", self.credit >= 0, "at least 0"),
-            ("paper", 0 <= self.paper <= 1, "from 0 to 1"),
+            ("unaffordable_weight", 0 <= self.unaffordable_weight <= 1, "from 0 to 1"),
             ("first_wait", self.first_wait >= 1, "at least 1"),
             ("longest_wait", self.longest_wait >= self.first_wait, "at least `first_wait`"),
             ("probe", self.probe >= 1, "at least 1"),
@@ -81,7 +82,7 @@ class _Kind:
         self.next_held, self.nexts = _PRIOR_WEIGHT * outlook.then, _PRIOR_WEIGHT
         self.on = False
         self.wait, self.probe_at = wait, 0
-        self.watched = 0  # drafts learned from without verifying them
+        self.unverified = 0  # drafts learned from without verifying them
         self.making: deque[float] = deque(maxlen=_MAKING)
         self.best: dict[tuple[int, int, int], _Best] = {}
         self.best_version = -1
@@ -95,9 +96,9 @@ class _Kind:
         return min(self.next_held / self.nexts, _SURE)
 
     @property
-    def doubt(self) -> float:
-        """Probability that a whole draft is lost, pessimistic while little is known."""
-        return 1 - self.first_held / (self.firsts + _DOUBT)
+    def risk(self) -> float:
+        """Probability that no token of a draft holds, estimated high while little is known."""
+        return 1 - self.first_held / (self.firsts + _ASSUMED_FAILURES)
 
     @property
     def making_seconds(self) -> float:
@@ -135,19 +136,19 @@ class Gate:
     it; beside forced rows, which are paid for anyway, only the added cost counts. It is estimated
     per kind of draft (see Outlook), so that long copies are used while short matches are off.
 
-    A kind is used from a speed-up of `on`, until it is under `off`. What would have become of a
-    draft that was left out is learned all the same where somebody follows it (see Shadow). A kind
-    that is off and not followed is probed with a few tokens, after 8 steps, then ever more rarely
-    until a probe pays; one that is followed only when nothing has told for long what rows cost.
-    Of drafts nearly equally good the shortest is taken: it risks least. An account over all
-    kinds holds what drafts gained and lost: once losses reach their allowance (`share` of all
-    steps and `grant`), nothing is drafted until it has grown again. So drafting is never much of a
-    loss, whatever the text. What such a time leaves out is followed, and counts half: drafts that
-    would have paid bring the account back to zero, and a text that turns into copying is not left
-    undrafted for the misfortunes before.
+    A kind is used from a speed-up of `on`, until it is under `off`. A draft that was left out
+    teaches too, where it is compared with what was committed (see UnverifiedDrafts). A kind that is
+    off and not compared is probed with a few tokens, after `first_wait` steps, then ever more
+    rarely until a probe pays; one that is compared, only when no forward with drafts was timed for
+    long. Of drafts nearly equally good the shortest is taken: it risks least.
 
-    Nothing here reads a clock or draws a number: the same calls give the same answers. A step costs
-    about 2 microseconds in all where nothing is drafted, else about 35.
+    A balance over all kinds holds what drafts gained and lost, in plain steps. Once losses reach
+    their allowance (`share` of all steps and `grant`), nothing is drafted until the allowance has
+    grown again, so that drafting costs little whatever the text. A draft left out for that reason
+    is unaffordable; the gain that it would have had counts by `unaffordable_weight`, and can raise
+    the balance to zero: a text that turns into copying is drafted again soon.
+
+    Nothing here reads a clock or draws a number: the same calls give the same answers.
     """
 
     def __init__(self, settings: GateSettings | None = None) -> None:
@@ -158,8 +159,8 @@ class Gate:
         self._since_plain = 0
         self._timed = -self.settings.longest_wait  # step of the last forward with drafts
         self._balance = 0.0
-        self._trust = 1.0  # in what holds on paper
-        self._lifted = False  # whether the balance owes something to paper
+        self._confidence = 1.0  # in the gains that unaffordable drafts would have had
+        self._raised = False  # by such gains, since the last verified draft
         self._probes = 0
 
     def budget(self, limit: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1) -> int:
@@ -191,16 +192,16 @@ class Gate:
         if self._steps < kind.probe_at:
             return 0
         if kind.on and self._best(kind, _USUAL, rows, logit_rows).speedup >= wanted:
-            return 0  # good, but not for so few tokens
-        if kind.watched >= _WATCHED and self._steps - self._timed < settings.longest_wait:
-            return 0  # how it holds is known, and what it costs too
+            return 0  # worth it, but not for so few tokens
+        if kind.unverified >= _UNVERIFIED and self._steps - self._timed < settings.longest_wait:
+            return 0  # how it holds is known, and what its rows cost
         probe = self._best(kind, min(limit, settings.probe), rows, logit_rows)
         return probe.length if self._allowance() >= probe.loss else 0
 
     def unaffordable(
         self, limit: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1
     ) -> int:
-        """How much of a draft `budget` left out only because losses have used up the account.
+        """How much of a draft `budget` left out only because losses have used up the allowance.
 
         Arguments are those of `budget`, which gave 0. What would have become of these tokens goes
         to `settle_unaffordable`.
@@ -249,10 +250,10 @@ class Gate:
         gain = self._gain(kind, drafted, accepted, rows, logit_rows)
         self._balance = min(self._balance + gain, settings.credit)
         if gain > 0:
-            self._trust = min(2 * self._trust, 1.0)
-        elif self._lifted:
-            self._trust /= 2
-        self._lifted = False
+            self._confidence = min(2 * self._confidence, 1.0)
+        elif self._raised:
+            self._confidence /= 2
+        self._raised = False
         if seconds > 0:
             kind.making.append(seconds / drafted)
         kind.learn_first(accepted > 0, settings.memory)
@@ -262,7 +263,7 @@ class Gate:
         if speedup >= (settings.off if on else settings.on):
             kind.on, kind.wait = True, settings.first_wait
         elif gain > 0 and not on:
-            # A past of failures still outweighs this success: ask again at once, not ever later.
+            # Earlier failures still outweigh this success: probe again at once, not ever later.
             kind.wait, kind.probe_at = settings.first_wait, self._steps
         else:
             kind.on = False
@@ -272,23 +273,23 @@ class Gate:
     def settle_unaffordable(
         self, drafted: int, held: int, outlook: Outlook, *, rows: int = 1, logit_rows: int = 1
     ) -> None:
-        """Count what `drafted` tokens that were `unaffordable` would have given, `held` of them.
+        """Count what `drafted` `unaffordable` tokens, `held` of them right, would have gained.
 
-        It never lifts the account above zero: only real gains can be risked again. Where drafts
-        then fail in earnest all the same, what holds on paper counts ever less.
+        It never raises the balance above zero: only gains of verified drafts can be spent again.
+        Where drafts verified thereafter fail, such gains count ever less.
         """
         gain = self._gain(self._kind(outlook), drafted, held, rows, logit_rows)
-        balance = self._balance + self.settings.paper * self._trust * gain
+        balance = self._balance + self.settings.unaffordable_weight * self._confidence * gain
         if gain <= 0:
             self._balance = balance
         elif self._balance < 0:
             self._balance = min(balance, 0.0)
-            self._lifted = True
+            self._raised = True
 
     def learn_first(self, outlook: Outlook, held: bool) -> None:
         """Learn whether the first token of a draft that was not verified would have held."""
         kind = self._kind(outlook)
-        kind.watched += 1
+        kind.unverified += 1
         kind.learn_first(held, self.settings.memory)
 
     def learn_next(self, outlook: Outlook, held: int, failed: bool) -> None:
@@ -331,7 +332,7 @@ class Gate:
 
     def _affordable(self, kind: _Kind) -> float:
         """Plain steps that a draft of a kind may cost, so that the likely loss is allowed."""
-        return self._allowance() / max(kind.doubt, _LEAST_RISK)
+        return self._allowance() / max(kind.risk, _LEAST_RISK)
 
     def _gain(self, kind: _Kind, drafted: int, held: int, rows: int, logit_rows: int) -> float:
         """Plain steps that a draft of `drafted` tokens gains when `held` of them hold."""

@@ -40,12 +40,11 @@ class DraftSource(Protocol):
 
 @dataclass(frozen=True)
 class Outlook:
-    """What a source thinks of its last suggestion.
+    """How likely a source's last suggestion is to hold.
 
     Attributes:
-        kind: suggestions of one kind hold about equally often; who measures that, measures it
-            per kind.
-        first: a first guess of the probability that the first token holds.
+        kind: suggestions of one kind hold about equally often, which is measured per kind.
+        first: prior probability that the first token holds.
         then: the same of each token after one that held.
     """
 
@@ -82,7 +81,7 @@ class Counting(Protocol):
 
 @runtime_checkable
 class LearnsTopK(Protocol):
-    """A source that learns from the logits of rows that were verified in vain."""
+    """A source that learns from the logits that follow rejected tokens."""
 
     @property
     def wants_topk(self) -> int:

@@ -1,4 +1,4 @@
-"""What drafts in a run: which sources, combined for each stream."""
+"""Which sources draft in a run, combined for each stream."""
 
 from __future__ import annotations
 

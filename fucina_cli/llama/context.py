@@ -28,8 +28,8 @@ CACHE_TYPES = {
 }
 #: What exactness asks for, in order of preference: types for which llama.cpp's flash attention has
 #: neither a path for single rows (f16 and f32, from 512 cells on) nor one for many. Of those a
-#: CPU reads bf16 values fastest: 5% less for a step at 400 cells than with q8_0 values, 8% for a
-#: further row. bf16 keys where a head is no multiple of q8_0's 32. GPU kernels want one type.
+#: CPU reads bf16 values fastest. bf16 keys where a head is no multiple of q8_0's 32. GPU kernels
+#: want one type.
 _CPU_CACHES = (("q8_0", "bf16"), ("bf16", "bf16"))
 _GPU_CACHES = (("q8_0", "q8_0"), ("bf16", "bf16"))
 _EXACT_CACHES = frozenset(_CPU_CACHES + _GPU_CACHES)

@@ -1,7 +1,7 @@
 """Does a row's logits depend on the rows beside it? Measured on this model, on this machine.
 
 Plain, speculative and lockstep decoding give the same tokens only if a token's logits are bit for
-bit the same alone and in company. On a CPU llama.cpp can do that: flash attention with q8_0
+bit the same alone and beside others. On a CPU llama.cpp can do that: flash attention with q8_0
 keys and bf16 values (an f16 cache takes another path for single rows from 512 cells on), no
 repacked and no tiled matrix kernels. Whether it does is not assumed here but probed.
 """

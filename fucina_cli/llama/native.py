@@ -19,7 +19,7 @@ from typing import Any
 
 #: Environment switches that llama.cpp reads once, at its first use. The tiled CPU matrix
 #: kernels start at some number of rows, so that a row's logits would depend on how many rows
-#: share its batch; off, every row takes the same kernel whatever its company.
+#: share its batch; off, every row takes the same kernel however many rows there are.
 _EXACT_ENVIRONMENT = {"GGML_CPU_TILED_MM": "0"}
 
 #: How long OpenMP's threads spin before they sleep at a barrier. Its default of some 300,000 rounds
@@ -135,5 +135,5 @@ def _import_declarations() -> Any:
     try:
         return importlib.import_module("llama_cpp.llama_cpp")
     finally:
-        # Leave no half-made package behind for whoever imports llama_cpp next.
+        # Leave no half-made package behind for a later import of llama_cpp.
         del sys.modules[name]

@@ -1,7 +1,7 @@
 """Are a row's logits bit for bit the same alone, in a batch, after a draft, beside other slots?
 
-The probe in `exactness` asks that in a moment, about a few rows. This asks it at every step of a
-run, in the three kinds of company that speculative and lockstep decoding bring about.
+The probe in `exactness` compares a few rows. This compares every step of a run, in the three kinds
+of forwards that speculative and lockstep decoding bring about.
 """
 
 from __future__ import annotations
@@ -83,11 +83,11 @@ class Report:
 def check(
     context: Context, prompt: Sequence[int], steps: int, script: Sequence[int] | None = None
 ) -> Report:
-    """Compare `steps` single steps with the same rows in company, bitwise; empties the context.
+    """Compare `steps` single steps with the same rows beside others, bitwise; empties the context.
 
     The first step computes the prompt's last token. The tokens of the steps after it are those of
     `script`, or the model's own greedy choices. Each arm keeps its own cache: from a difference
-    on, the rows of that arm compute with what their company made of the cache, as they would in
+    on, the rows of that arm compute with a cache that those beside them may have changed, as in
     speculation.
 
     Args:

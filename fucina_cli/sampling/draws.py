@@ -1,7 +1,7 @@
 """Counter-based random draws: the i-th draw of a stream is a pure function of (seed, stream, i).
 
-There is no generator state, so no decoding path can fall out of step with another: whoever knows
-which token of which stream is being chosen knows its draw.
+There is no generator state, so no decoding path can fall out of step with another: seed,
+stream and the index of the token being chosen determine its draw.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ def uniform(seed: int, stream: int, index: int) -> float:
     injective. The first 64-bit output word ``r`` becomes the float ``(r >> 11) * 2**-53``: the top
     53 bits, exactly representable, never 1.0.
 
-    Ten rounds on Python's integers take a few microseconds. Constructing numpy's object takes up to
-    50 between other work that displaces it from the processor's caches.
+    Ten rounds on Python's integers take less time than constructing numpy's object.
 
     Raises:
         ValueError: an argument is not in [0, 2**64).

@@ -3,7 +3,7 @@
 The running sum is *defined* as the left-to-right float64 sum. Weights of zero do not change it, so
 leaving out candidates of weight zero changes no answer, and no answer depends on which internal
 path found the candidates. On a whole vocabulary the sequential sum is slow (one addition waits for
-the other: 450 us for 151,936), so long vectors first try sums in blocks; where the difference
+the other), so long vectors first try sums in blocks; where the difference
 between the two summation orders could matter, the sequential sum decides.
 """
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 __all__ = ["top_order"]
 
 # Blocks are the columns of a (rows, n / rows) reshape: the maximum over axis 0 of contiguous rows
-# is elementwise, about 10 us for 151,936 values where a maximum along axis 1 takes 250 us.
+# is elementwise, and many times faster than a maximum along axis 1.
 # More rows make fewer, larger blocks: cheaper to search, but good for fewer k.
 _BLOCK_ROWS = (64, 8, 2)
 _BLOCKS_PER_K = 4

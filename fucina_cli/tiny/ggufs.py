@@ -2,8 +2,8 @@
 
 Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md (version 3, little endian).
 Python values become the types that llama.cpp's converter uses: `int` UINT32, or INT32 when
-negative and inside arrays; `float` FLOAT32. :func:`typed`, :func:`numbers` and :class:`Encoded`
-choose another type, or malformed bytes.
+negative and in arrays, or UINT64 when too large; `float` FLOAT32. :func:`typed`, :func:`numbers`
+and :class:`Encoded` choose another type, or malformed bytes.
 """
 
 from __future__ import annotations
@@ -20,17 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 
 _ALIGNMENT = 32
 _SCALAR_FORMATS = {
-    GGUFValueType.UINT8: "<B",
-    GGUFValueType.INT8: "<b",
     GGUFValueType.UINT16: "<H",
-    GGUFValueType.INT16: "<h",
     GGUFValueType.UINT32: "<I",
     GGUFValueType.INT32: "<i",
     GGUFValueType.FLOAT32: "<f",
     GGUFValueType.BOOL: "<?",
     GGUFValueType.UINT64: "<Q",
-    GGUFValueType.INT64: "<q",
-    GGUFValueType.FLOAT64: "<d",
 }
 
 
@@ -53,7 +48,7 @@ class Tensor(NamedTuple):
 
 
 def typed(kind: GGUFValueType, value: float) -> Encoded:
-    """A scalar of the GGUF type `kind`, e.g. `typed(GGUFValueType.INT64, -1)`."""
+    """A scalar of the GGUF type `kind`, e.g. `typed(GGUFValueType.UINT16, 1)`."""
     return Encoded(kind, struct.pack(_SCALAR_FORMATS[kind], value))
 
 
@@ -72,83 +67,6 @@ def strings(texts: Sequence[str | bytes]) -> Encoded:
 def under(prefix: str, values: Mapping[str, object]) -> dict[str, object]:
     """`values` with keys that begin with `prefix` and a dot."""
     return {f"{prefix}.{key}": value for key, value in values.items()}
-
-
-def sizes(
-    architecture: str,
-    *,
-    layers: int,
-    context: int,
-    width: int,
-    hidden: int,
-    heads: int,
-    others: Mapping[str, object],
-) -> dict[str, object]:
-    """The keys of an architecture: those that every one has, then `others`.
-
-    Args:
-        context: tokens that the model was trained for.
-        hidden: width inside the feed-forward blocks.
-    """
-    return under(
-        architecture,
-        {
-            "block_count": layers,
-            "context_length": context,
-            "embedding_length": width,
-            "feed_forward_length": hidden,
-            "attention.head_count": heads,
-            **others,
-        },
-    )
-
-
-def qwen3_attention(*, heads_kv: int, head: int, epsilon: float, base: float) -> dict[str, object]:
-    """What :func:`sizes` takes besides for `qwen3`; `base` is that of the rotary embedding."""
-    return {
-        "attention.layer_norm_rms_epsilon": epsilon,
-        "attention.head_count_kv": heads_kv,
-        "attention.key_length": head,
-        "attention.value_length": head,
-        "rope.freq_base": base,
-    }
-
-
-def gemma4_attention(
-    slides: Sequence[bool],
-    *,
-    heads_kv: int,
-    head: int,
-    base: float,
-    full_heads_kv: int,
-    full_head: int,
-    full_base: float,
-    window: int,
-    softcap: float,
-    epsilon: float,
-) -> dict[str, object]:
-    """What :func:`sizes` takes besides for `gemma4`, whose layers slide over `window` tokens.
-
-    Args:
-        slides: which layers do; the others see the whole context and have the sizes `full_*`.
-    """
-    return {
-        "attention.layer_norm_rms_epsilon": epsilon,
-        "attention.head_count_kv": [heads_kv if s else full_heads_kv for s in slides],
-        "attention.key_length": full_head,
-        "attention.value_length": full_head,
-        "attention.key_length_swa": head,
-        "attention.value_length_swa": head,
-        "attention.sliding_window": window,
-        "attention.sliding_window_pattern": list(slides),
-        "attention.shared_kv_layers": 0,
-        "rope.freq_base": full_base,
-        "rope.freq_base_swa": base,
-        "rope.dimension_count": full_head,
-        "rope.dimension_count_swa": head,
-        "final_logit_softcapping": softcap,
-        "embedding_length_per_layer_input": 0,
-    }
 
 
 def token_tables(
@@ -216,7 +134,7 @@ def _encode(value: object) -> Encoded:
         case int() if -(1 << 31) <= value < 0:
             return typed(GGUFValueType.INT32, value)
         case int():
-            return typed(GGUFValueType.UINT64 if value > 0 else GGUFValueType.INT64, value)
+            return typed(GGUFValueType.UINT64, value)
         case float():
             return typed(GGUFValueType.FLOAT32, value)
         case str() | bytes():

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from fucina_cli.bench import shaped
+from fucina_cli.builtin import builtin_path
 from fucina_cli.constraint.kinds.json_schema import JsonSchema
 from fucina_cli.job import Job
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import text_prompt
 from fucina_cli.runner import Runner
-from fucina_cli.tiny.builtin import builtin_path
 from tests.support import ggufs
 
 SMALL = {

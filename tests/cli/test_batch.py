@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from fucina_cli.cli import many
-from fucina_cli.constraint import grammar, validation
+from fucina_cli.answer import Answer
+from fucina_cli.constraint import grammar, judge
+from fucina_cli.engine import Engine
 from fucina_cli.llama.context import Context, Row
 from tests.support import ggufs
 from tests.support.command_line import Result, RunHere, run, run_here
@@ -288,7 +289,7 @@ def test_interrupted_in_order_nothing_is_lost_on_stdout_and_a_file_stays_in_orde
     path = write(tmp_path / "b", asked + 3 * [{"prompt": "one", "gen": 2}])
     answered = 0
 
-    def advance(self: many.Many) -> list[many.Done]:
+    def advance(self: Engine) -> list[Answer]:
         nonlocal answered
         if answered == 4:
             raise KeyboardInterrupt
@@ -296,8 +297,8 @@ def test_interrupted_in_order_nothing_is_lost_on_stdout_and_a_file_stays_in_orde
         answered += len(done)
         return done
 
-    real = many.Many.advance
-    monkeypatch.setattr(many.Many, "advance", advance)
+    real = Engine.advance
+    monkeypatch.setattr(Engine, "advance", advance)
     flags = ["--batch", path, "--streams", "2", "--in-order", "--greedy", "--ctx", "8192"]
     out = tmp_path / "out"
     result = cli(llama_path, *flags, *(["--out", out] if to_file else []))
@@ -340,11 +341,11 @@ def test_a_resumed_run_that_is_interrupted_moves_no_record_of_a_line_that_it_has
     whole = out.read_text().splitlines(keepends=True)
     out.write_text("".join(whole[:3] + whole[150:]))
 
-    def advance(self: many.Many) -> list[many.Done]:
+    def advance(self: Engine) -> list[Answer]:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(many.Many, "advance", advance)
+        patch.setattr(Engine, "advance", advance)
         assert cli(*flags, "--resume").code == 130
     assert out.read_text() == "".join(whole[:3] + whole[150:])
     assert cli(*flags, "--resume").code == 0
@@ -403,7 +404,7 @@ def test_another_draw_names_its_line_and_is_not_made_where_a_stop_cut_the_answer
 def test_an_answer_that_could_not_be_checked_is_counted_and_its_pattern_not_tried_again(
     llama_path: Path, tmp_path: Path, cli: RunHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(validation, "_SECONDS", 0.3)
+    monkeypatch.setattr(judge, "_SECONDS", 0.3)
     bias = {"b": "-inf", "c": 100}  # so that Python's re has to try 2^40 ways to find the b
     slow = {"regex": "(a|a)*b|a{40}c", "logit_bias": bias, "prompt": "a", "gen": 60}
     result = cli(llama_path, "--batch", write(tmp_path / "b", 3 * [slow]), "--greedy")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import math
 import os
 import sys
 import tracemalloc
@@ -12,39 +13,43 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fucina_cli.cli.batchfile import BadLine, BatchRequest, count_lines, parse, read_lines
-from fucina_cli.cli.batchout import Name
-from fucina_cli.cli.exits import FlagError
-from fucina_cli.cli.options import Options
-from fucina_cli.cli.session import Texts
-from fucina_cli.constraint.source import Source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fucina_cli.cli import batchfile
-from fucina_cli.constraint import source
-from tests.support.options import options
+from fucina_cli import Choice, JsonSchema, Lark, Regex
+from fucina_cli.cli.batch import lines as batchfile
+from fucina_cli.cli.batch.lines import BadLine, count_lines, keys, parse, read_lines
+from fucina_cli.cli.batch.results import Name
+from fucina_cli.cli.jobs import Given
+from fucina_cli.cli.process.exits import FlagError
+from fucina_cli.constraint.kind import Spec
+from fucina_cli.job import Chat, Job, Text
 
-NO_TEXTS = Texts(messages=None, prompt=None, source=None, stops=())
-YES_NO = source.regex("yes|no")
+YES_NO = Regex("yes|no")
 
 
-def texts(**given_texts: Any) -> Texts:
-    return dataclasses.replace(NO_TEXTS, **given_texts)
+def given_by_flags(
+    constraint: Spec | None = None,
+    system: str | None = None,
+    layout: dict[str, Any] | None = None,
+    **settings: Any,
+) -> Given:
+    return Given(settings, constraint, layout or {}, system)
 
 
-def parsed(
-    line: str | bytes | dict[str, Any],
-    command_line: Options | None = None,
-    defaults: Texts = NO_TEXTS,
-) -> BatchRequest:
-    """The request of line 7, asking for the prompt "a" if it is an object that asks for nothing."""
+def flags(part: str) -> str:
+    """How the command line calls things here."""
+    return f"flag {part}"
+
+
+def parsed(line: str | bytes | dict[str, Any], before: Given | None = None) -> Job:
+    """The job of line 7, asking for the prompt "a" if it is an object that asks for nothing."""
     if isinstance(line, dict):
         if not {"prompt", "messages", "chat"} & set(line):
             line = {"prompt": "a", **line}
         line = json.dumps(line)
     raw = line.encode() if isinstance(line, str) else line
-    return parse(7, raw, command_line or options(), defaults)
+    return parse(7, raw, before or given_by_flags(), flags)
 
 
 def complaint(*args: Any) -> str:
@@ -134,7 +139,7 @@ def test_a_line_that_never_ends_is_no_batch() -> None:
 
 def test_a_line_that_was_too_long_is_a_bad_line() -> None:
     with pytest.raises(BadLine, match=r"^longer than 64 MiB$") as caught:
-        parse(3, None, options(), NO_TEXTS)
+        parse(3, None, given_by_flags(), flags)
     assert caught.value.name == Name(3, 3)
 
 
@@ -142,11 +147,8 @@ def test_a_line_that_was_too_long_is_a_bad_line() -> None:
 
 
 def test_a_prompt_is_a_raw_completion() -> None:
-    request = parsed('{"prompt": "@file"}', options(system="@s"), texts(system="s"))
-    assert (request.line, request.name) == (7, Name(7, 7))
-    assert (request.prompt, request.messages) == ("@file", None)
-    assert request.options.prompt is not None
-    assert request.options.chat is None
+    job = parsed('{"prompt": "@file"}', given_by_flags(system="s"))
+    assert job.start == Text("@file")
 
 
 @pytest.mark.parametrize(
@@ -172,11 +174,8 @@ def test_a_chat_has_at_most_one_system_text_the_nearest_one(
 ) -> None:
     if "messages" in line:
         line = {**line, "messages": [{"role": r, "content": c} for r, c in line["messages"]]}
-    request = parsed(line, None, texts(system=default))
-    assert request.prompt is None
-    assert request.messages == [{"role": role, "content": content} for role, content in expected]
-    assert request.options.chat is not None
-    assert request.options.prompt is None
+    job = parsed(line, given_by_flags(system=default))
+    assert job.start == Chat(tuple({"role": role, "content": text} for role, text in expected))
 
 
 @pytest.mark.parametrize(
@@ -236,8 +235,8 @@ def test_what_nothing_can_start_from_is_told_by_key(line: str, message: str) -> 
 
 @pytest.mark.parametrize("given_id", ["a", "", "1", 1, 0, -5, 10**30])
 def test_an_id_keeps_its_type(given_id: str | int) -> None:
-    request = parsed({"id": given_id})
-    assert (request.name, type(request.name.id)) == (Name(given_id), type(given_id))
+    name = parsed({"id": given_id}).id.name
+    assert (name, type(name.id)) == (Name(given_id), type(given_id))
 
 
 @pytest.mark.parametrize(
@@ -296,7 +295,8 @@ def test_a_bad_line_has_its_id_if_it_can_be_read_and_its_number_if_not(
 
 
 def test_a_surrogate_pair_is_a_character() -> None:
-    assert parsed('{"chat": "\\ud83c\\udf89"}').messages == [{"role": "user", "content": "🎉"}]
+    job = parsed('{"chat": "\\ud83c\\udf89"}')
+    assert job.start == Chat(({"role": "user", "content": "🎉"},))
 
 
 # -- values --------------------------------------------------------------------------------------
@@ -316,16 +316,14 @@ def test_every_value_goes_over_the_command_line_and_null_leaves_it() -> None:
         "presence_penalty": 2,
         "seed": 2**64 - 1,
     }
-    before = options(
-        gen=1, think=True, temp=0.1, top_k=1, top_p=0.1, min_p=0.1, repeat_penalty=1.1,
-        repeat_last_n=1, freq_penalty=0.1, presence_penalty=0.1, seed=1, ctx=99, stop=["@f"],
-    )  # fmt: skip
-    after = parsed(line, before).options
-    assert {key: getattr(after, key) for key in line} == line
-    assert type(after.temp) is float
-    assert after.ctx == 99
-    kept = parsed(dict.fromkeys(line), before).options
-    assert {key: getattr(kept, key) for key in line} == {key: getattr(before, key) for key in line}
+    names = {"temp": "temperature", "freq_penalty": "frequency_penalty"}
+    expected = {names.get(key, key): value for key, value in line.items()}
+    before: dict[str, Any] = dict.fromkeys(expected, 1) | {"think": True}
+    before |= {"top_p": 0.1, "min_p": 0.1}
+    after = parsed(line, given_by_flags(**before, stop=("f",))).settings
+    assert after == {**expected, "stop": ("f",)}
+    assert type(after["temperature"]) is float
+    assert parsed(dict.fromkeys(line), given_by_flags(**before)).settings == before
 
 
 @pytest.mark.parametrize(
@@ -334,17 +332,17 @@ def test_every_value_goes_over_the_command_line_and_null_leaves_it() -> None:
         ({"greedy": True}, {"temp": 0.5}, False, 0.5),
         ({"greedy": True}, {"temp": None}, True, None),
         ({"greedy": True}, {"greedy": False}, False, None),
-        ({"temp": 0.5}, {"greedy": True}, True, None),
-        ({"temp": 0.5}, {"greedy": False}, False, 0.5),
-        ({"temp": 0.5}, {"greedy": True, "temp": 0}, True, 0.0),
+        ({"temperature": 0.5}, {"greedy": True}, True, None),
+        ({"temperature": 0.5}, {"greedy": False}, False, 0.5),
+        ({"temperature": 0.5}, {"greedy": True, "temp": 0}, True, 0.0),
         ({}, {"temp": 0.5, "greedy": False}, False, 0.5),
     ],
 )
 def test_of_greedy_and_temp_the_line_has_the_last_word(
     command_line: dict[str, Any], line: dict[str, Any], greedy: bool, temp: float | None
 ) -> None:
-    after = parsed(line, options(**command_line)).options
-    assert (after.greedy, after.temp) == (greedy, temp)
+    after = parsed(line, given_by_flags(**command_line)).settings
+    assert (after.get("greedy", False), after.get("temperature")) == (greedy, temp)
 
 
 @pytest.mark.parametrize(
@@ -383,19 +381,17 @@ def test_a_value_that_no_flag_could_have_is_told_by_key(line: str, message: str)
 @pytest.mark.parametrize(
     ("given_stop", "expected"),
     [
-        ("13", (("13", False),)),
-        ("@x", (("@x", False),)),
-        (13, (("13", True),)),
-        (["-", 0], (("-", False), ("0", True))),
+        ("13", ("13",)),
+        ("@x", ("@x",)),
+        (13, (13,)),
+        (["-", 0], ("-", 0)),
         ([], ()),
-        (None, (("d", True),)),
+        (None, (5,)),
     ],
 )
 def test_a_stop_is_an_id_only_when_written_as_a_number(given_stop: Any, expected: Any) -> None:
-    defaults = texts(stops=(("d", True),))
-    request = parsed({"stop": given_stop}, options(stop=["d"]), defaults)
-    assert request.stops == expected
-    assert bool(request.options.stop) == bool(expected)
+    job = parsed({"stop": given_stop}, given_by_flags(stop=(5,)))
+    assert job.settings["stop"] == expected
 
 
 @pytest.mark.parametrize("bad", ["", -1, 1.0, True, {}, [""], [[1]], [None]])
@@ -405,10 +401,11 @@ def test_what_nothing_can_stop_at_is_refused(bad: Any) -> None:
 
 def test_biases_are_written_as_on_the_command_line() -> None:
     biases = {" yes": 2.5, "a=b": -1, "1879": "-inf", "@f": 1e-7}
-    after = parsed({"logit_bias": biases}, options(logit_bias=["x=1"])).options
-    assert after.logit_bias == [" yes=2.5", "a=b=-1.0", "1879=-inf", "@f=1e-07"]
-    assert parsed({"logit_bias": {}}, options(logit_bias=["x=1"])).options.logit_bias is None
-    assert parsed({}, options(logit_bias=["x=1"])).options.logit_bias == ["x=1"]
+    before = given_by_flags(logit_bias=(("x", 1.0),))
+    after = parsed({"logit_bias": biases}, before).settings["logit_bias"]
+    assert after == ((" yes", 2.5), ("a=b", -1.0), (1879, -math.inf), ("@f", 1e-7))
+    assert parsed({"logit_bias": {}}, before).settings["logit_bias"] == ()
+    assert parsed({}, before).settings["logit_bias"] == (("x", 1.0),)
 
 
 @pytest.mark.parametrize(
@@ -431,48 +428,47 @@ def test_a_bad_bias_is_told(bad: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "expected", "flag"),
+    ("line", "expected"),
     [
-        ({"regex": "@a|-"}, source.regex("@a|-"), "--regex"),
-        ({"lark": "start: /a/"}, source.lark("start: /a/"), "--lark"),
-        ({"choices": ["a", "@b", "a"]}, source.choice(["a", "@b"]), "--choice"),
-        ({"json_schema": True}, source.json_schema("true"), "--json-schema"),
+        ({"regex": "@a|-"}, Regex("@a|-")),
+        ({"lark": "start: /a/"}, Lark("start: /a/")),
+        ({"choices": ["a", "@b", "a"]}, Choice(["a", "@b"])),
+        ({"json_schema": True}, JsonSchema("true")),
         (
             {"json_schema": {"type": "null", "const": 1.0}},
-            source.json_schema('{"type": "null", "const": 1.0}'),
-            "--json-schema",
+            JsonSchema('{"type": "null", "const": 1.0}'),
         ),
-        ({"json_schema": ' {"a":1}'}, source.json_schema(' {"a":1}'), "--json-schema"),
+        ({"json_schema": ' {"a":1}'}, JsonSchema(' {"a":1}')),
     ],
 )
 def test_a_line_s_own_constraint_replaces_the_command_line_s(
-    line: dict[str, Any], expected: Source, flag: str
+    line: dict[str, Any], expected: Spec
 ) -> None:
-    for before in ({}, {"regex": "@f"}, {"json_schema": "@f"}, {"choice": ["@f"]}):
-        request = parsed(line, options(**before), texts(source=YES_NO if before else None))
-        assert request.source == expected
-        assert request.options.constraint_flag == flag
-        assert "@" not in str(dataclasses.asdict(request.options))
+    for before in (None, YES_NO, JsonSchema({}), Choice(["@f"])):
+        job = parsed(line, given_by_flags(before))
+        assert job.constraint == expected
+        assert job.id.names("constraint") == f'"{next(iter(line))}"'
 
 
 def test_a_line_without_a_constraint_has_the_command_line_s() -> None:
-    before = options(regex="@f", forced_spans=False)
-    request = parsed({}, before, texts(source=YES_NO))
-    assert request.source is YES_NO
-    assert (request.options.regex, request.options.forced_spans) == ("@f", False)
+    job = parsed({}, given_by_flags(YES_NO))
+    assert job.constraint is YES_NO
+    assert job.id.names("constraint") == "flag constraint"
 
 
 def test_flags_about_constraints_hold_for_lines_that_have_such_a_one() -> None:
-    before = options(json_schema="{}", json_whitespace=True, forced_spans=False)
-    defaults = texts(source=source.json_schema("{}"))
-    assert parsed({}, before, defaults).options.json_whitespace
-    assert parsed({"json_schema": True}, before, defaults).options.json_whitespace
-    assert not parsed({"regex": "a"}, before, defaults).options.json_whitespace
-    assert not parsed({"json_whitespace": False}, before, defaults).options.json_whitespace
-    assert complaint({"regex": "a", "json_whitespace": True}, before, defaults).startswith(
+    before = given_by_flags(JsonSchema({}, whitespace=True), layout={"whitespace": True})
+
+    def whitespace(line: dict[str, Any]) -> object:
+        return getattr(parsed(line, before).constraint, "whitespace", None)
+
+    assert whitespace({})
+    assert whitespace({"json_schema": True})
+    assert whitespace({"regex": "a"}) is None
+    assert whitespace({"json_whitespace": False}) is False
+    assert complaint({"regex": "a", "json_whitespace": True}, before).startswith(
         '"json_whitespace": needs "json_schema"'
     )
-    assert parsed({}, options(forced_spans=False)).options.forced_spans
 
 
 @pytest.mark.parametrize(
@@ -528,24 +524,19 @@ _MESSAGES = st.lists(
     ),
     max_size=3,
 )
-_OBJECTS = st.dictionaries(
-    st.sampled_from(batchfile.KEYS) | _TEXTS, _JSON | _MESSAGES, max_size=5
-).flatmap(lambda table: st.just(table) | st.just({**table, "chat": "a"}))
+_OBJECTS = st.dictionaries(st.sampled_from(keys()) | _TEXTS, _JSON | _MESSAGES, max_size=5).flatmap(
+    lambda table: st.just(table) | st.just({**table, "chat": "a"})
+)
 
 
 def _parses_or_is_a_bad_line(raw: bytes) -> None:
-    command_line = options(greedy=True, regex="@f", json_whitespace=False)
     try:
-        request = parse(7, raw, command_line, texts(source=YES_NO, system="d"))
+        job = parse(7, raw, given_by_flags(YES_NO, system="d", greedy=True), flags)
     except BadLine as error:
         json.dumps([error.name.record(), error.message], ensure_ascii=False).encode()
         return
-    assert (request.messages is None) != (request.prompt is None)
-    assert request.source is not None
-    assert request.options.constraint_flag is not None
-    json.dumps(
-        [request.name.record(), request.messages, request.prompt], ensure_ascii=False
-    ).encode()
+    assert job.constraint is not None
+    json.dumps([job.id.name.record(), dataclasses.asdict(job.start)], ensure_ascii=False).encode()
 
 
 @settings(max_examples=300, deadline=None)

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fucina_cli.cli.batchout import Done, Name, Records, resume
-from fucina_cli.cli.exits import FlagError
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from fucina_cli.cli.batch.results import Done, Name, Records, resume
+from fucina_cli.cli.process.exits import FlagError
 
 
 def line(record: Any) -> bytes:

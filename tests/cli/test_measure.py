@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fucina_cli.cli import session
-from fucina_cli.llama import rowcheck, rowcosts
+from fucina_cli.llama import context, rowcheck, rowcosts
 from fucina_cli.llama.context import Context, Row
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.exactness import spread_ids
@@ -360,7 +359,7 @@ def test_a_difference_exits_4_and_names_itself(
     def fault(_context: Disturbed, rows: Sequence[Row], row: int) -> bool:
         return len(rows) == 4 and len({r.slot for r in rows}) == 1 and row == 2
 
-    monkeypatch.setattr(session, "Context", disturbed(fault))
+    monkeypatch.setattr(context, "Context", disturbed(fault))
     arguments = (llama_path, "5,6,7", "--verify-batch", "12", "--threads", "1")
     result = run_here(*arguments)
     assert result.code == 4
@@ -388,7 +387,7 @@ def test_a_difference_that_is_no_number_still_makes_a_record(
 
     kind = disturbed(fault)
     kind.size = float("nan")
-    monkeypatch.setattr(session, "Context", kind)
+    monkeypatch.setattr(context, "Context", kind)
     found = record(
         run_here(llama_path, "5,6,7", "--verify-batch", "2", "--json", "--threads", "1"), 4
     )
@@ -445,6 +444,6 @@ def test_ctrl_c_ends_a_measurement_with_130(
                 os.kill(os.getpid(), signal.SIGINT)
             super().decode(rows)
 
-    monkeypatch.setattr(session, "Context", Interrupted)
+    monkeypatch.setattr(context, "Context", Interrupted)
     result = run_here(llama_path, *mode, "--threads", "1")
     assert (result.code, result.out, result.err) == (130, "", "")

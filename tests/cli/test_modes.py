@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 import typer.main
-from fucina_cli.cli.app import build
-from fucina_cli.cli.options import Options
 
-from fucina_cli.cli import session
-from fucina_cli.families.family import Family
+from fucina_cli import loading
+from fucina_cli.cli import choosing
+from fucina_cli.cli.command import build
+from fucina_cli.cli.commandline import CommandLine
 from fucina_cli.families.generic import GENERIC
-from fucina_cli.families.registry import FAMILIES
+from fucina_cli.families.registry import families
 from fucina_cli.llama.model import Model
+from fucina_cli.tiny.ggufs import Tensor
 from tests.support import ggufs
 from tests.support.command_line import Result, RunHere, run, run_here
 
@@ -104,7 +105,7 @@ PANELS = {
 
 
 def test_every_flag_of_the_help_stands_in_its_group() -> None:
-    command = typer.main.get_command(build(GENERIC, lambda _family, _options: 0))
+    command = typer.main.get_command(build(GENERIC, lambda _line: 0))
     grouped: dict[str, list[str]] = {}
     for parameter in command.params:
         panel = getattr(parameter, "rich_help_panel", None)
@@ -142,7 +143,7 @@ def test_help_and_refusals_of_flags_load_nothing_heavy(arguments: list[str]) -> 
         text=True,
     )
     loaded = done.stdout.splitlines()[-1].split()
-    assert "fucina_cli.cli.app" in loaded
+    assert "fucina_cli.cli.command" in loaded
     heavy = {"llama_cpp", "numpy", "llguidance", "jinja2", "jsonschema", "gguf"}
     assert not {name.split(".")[0] for name in loaded} & heavy
 
@@ -161,7 +162,7 @@ def test_each_command_refuses_the_files_of_another_and_names_the_right_one(
 ) -> None:
     files = {"fucina-qwen3": qwen3_path, "fucina-gemma4": gemma4_path, "fucina-run": llama_path}
     modules = {"fucina-qwen3": "qwen3", "fucina-gemma4": "gemma4", "fucina-run": "generic"}
-    for family in FAMILIES:
+    for family in families():
         for right, path in files.items():
             if right != family.command:
                 cli(path, "--chat", "a", family=modules[family.command]).refused(
@@ -531,7 +532,7 @@ def test_tokenize_prints_one_id_per_line_and_loads_no_weights(
         without_weights.append(vocab_only)
         return Model(*arguments, vocab_only=vocab_only, **rest)
 
-    monkeypatch.setattr(session, "Model", spy)
+    monkeypatch.setattr(loading, "Model", spy)
     expected = ggufs_ids(llama_path, text)
     result = cli(llama_path, "--tokenize", path)
     assert (result.code, result.err) == (0, "")
@@ -673,7 +674,7 @@ def _with_broken_norm(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A llama whose last norm is NaN throughout."""
     write: Callable[..., Path] = ggufs.write_gguf
 
-    def spoil(target: Path, metadata: Any, tensors: dict[str, ggufs.Tensor], **rest: Any) -> Path:
+    def spoil(target: Path, metadata: Any, tensors: dict[str, Tensor], **rest: Any) -> Path:
         norm = tensors["output_norm.weight"]
         nan = np.full(norm.shape, np.nan, "<f4").tobytes()
         return write(
@@ -686,10 +687,10 @@ def _with_broken_norm(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_options_are_the_flags_of_the_command() -> None:
     """What the app passes on: one field per flag, and nothing lost on the way."""
-    seen: list[Options] = []
+    seen: list[CommandLine] = []
 
-    def keep(_family: Family, options: Options) -> int:
-        seen.append(options)
+    def keep(line: CommandLine) -> int:
+        seen.append(line)
         return 0
 
     command = typer.main.get_command(build(GENERIC, keep))
@@ -697,6 +698,8 @@ def test_options_are_the_flags_of_the_command() -> None:
         ["m", "--chat=a", "-n", "3", "--stop", "x", "--stop=y", "--no-think", "--no-exact"],
         standalone_mode=False,
     )
-    assert (seen[0].model, seen[0].chat, seen[0].gen) == ("m", "a", 3)
-    assert seen[0].stop == ["x", "y"]
-    assert (seen[0].think, seen[0].exact, seen[0].json) == (False, False, False)
+    (line,) = seen
+    assert (line.model, line["chat"], line["gen"]) == ("m", "a", 3)
+    assert line["stop"] == ["x", "y"]
+    assert (line["think"], line["exact"], line.json) == (False, False, False)
+    assert {each.name for each in choosing.flags()} <= set(line.values) | {"token_ids"}

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from fucina_cli import limits
 from fucina_cli.limits import interrupt_waits, interrupts_held
 from tests.support import ggufs
 from tests.support.command_line import RunHere, run, run_here
@@ -184,7 +185,7 @@ def test_a_second_ctrl_c_while_winding_up_changes_nothing(
 
 _DEAF = """
 import os, sys, time
-from fucina_cli.cli.supervisor import supervise
+from fucina_cli.cli.process.supervisor import supervise
 def work():
     while True:
         try:
@@ -216,7 +217,7 @@ def test_the_third_ctrl_c_kills_work_that_does_not_end() -> None:
 
 _INTERRUPTED_IN_A_CALLBACK = """
 import ctypes, os, signal, sys, time
-from fucina_cli.cli.supervisor import supervise
+from fucina_cli.cli.process.supervisor import supervise
 
 @ctypes.CFUNCTYPE(None)
 def callback():
@@ -244,7 +245,10 @@ def test_an_interrupt_inside_a_native_callback_is_not_lost() -> None:
     assert (done.returncode, done.stderr) == (130, b"")
 
 
-def test_held_interrupts_wait_also_where_another_thread_could_take_the_signal() -> None:
+def test_held_interrupts_wait_also_where_another_thread_could_take_the_signal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "_own_process", True)
     idle = threading.Event()
     other = threading.Thread(target=idle.wait)  # as a BLAS library has them
     other.start()

@@ -6,12 +6,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from fucina_cli.cli.exits import FlagError
 
 from fucina_cli.cli import values
-from fucina_cli.cli.values import RANGES, TextReader
+from fucina_cli.cli.choosing import choose, flags
+from fucina_cli.cli.process.exits import FlagError
+from fucina_cli.cli.values import TextReader
+from fucina_cli.errors import InputError
+from fucina_cli.loading import cache_types
+from fucina_cli.options import Option
+from fucina_cli.runtime import Runtime
 from tests.support.command_line import RunHere, run, run_here
-from tests.support.options import MODEL, options
+from tests.support.options import MODEL, command_line
 
 __all__ = ["run_here"]  # a fixture
 
@@ -142,31 +147,41 @@ def test_numeric_flags_refuse_whatever_is_no_number_of_their_range(
             run_here(MODEL, "--chat", "hi", f"{flag}={value}").refused(named)
 
 
-@pytest.mark.parametrize("flag", RANGES)
-def test_a_range_includes_its_ends_and_nothing_beyond(flag: str) -> None:
-    chosen = RANGES[flag]
-    chosen.check(flag, None)
-    chosen.check(flag, chosen.low)
-    chosen.check(flag, chosen.high)
-    step = 1e-9 if flag in REAL else 1
-    for value in (chosen.low - step, chosen.high + step * 1000, float("nan"), 10**400):
-        with pytest.raises(FlagError, match=f"^{flag}: .* out of range; give "):
-            chosen.check(flag, value)
+RANGES = [each for each in flags() if each.low is not None]
+
+
+@pytest.mark.parametrize("chosen", RANGES, ids=lambda chosen: chosen.flag)
+def test_a_range_includes_its_ends_and_nothing_beyond(chosen: Option) -> None:
+    assert chosen.low is not None
+    assert chosen.high is not None
+    chosen.check(None)
+    chosen.check(chosen.low)
+    chosen.check(chosen.high)
+    real = chosen.type is float
+    step = 1e-9 if real else 1
+    beyond = [chosen.low - step, chosen.high + step * 1000, 10**400]
+    for value in [*beyond, float("nan")] if real else beyond:
+        with pytest.raises(InputError, match=f"^{chosen.name}=: .* out of range; give "):
+            chosen.check(value)
 
 
 def test_numbers_at_the_ends_of_their_ranges_are_accepted() -> None:
     low = {"gen": 0, "top_k": 0, "top_p": 0.0, "min_p": 0.0, "repeat_last_n": -1, "ctx": 1}
-    options(**low, temp=0.0, seed=0, threads=1, gpu_layers=-1, repeat_penalty=0.01).check()
-    options(seed=2**64 - 1, top_p=1.0, min_p=1.0, temp=100.0, freq_penalty=-100.0).check()
+    other = {"temperature": 0.0, "seed": 0, "threads": 1, "gpu_layers": -1, "repeat_penalty": 0.01}
+    choose(command_line(chat="a", **low, **other))
+    high = {"seed": 2**64 - 1, "top_p": 1.0, "min_p": 1.0, "temperature": 100.0}
+    choose(command_line(chat="a", **high, frequency_penalty=-100.0))
     for seed in (-1, 2**64):
-        with pytest.raises(FlagError, match=r"--seed: .* out of range; give 0 to 2\^64-1"):
-            options(seed=seed).check()
+        with pytest.raises(InputError, match=r"seed=: .* out of range; give 0 to 2\^64-1"):
+            choose(command_line(chat="a", seed=seed))
 
 
 def test_a_temperature_too_small_to_divide_by_is_refused() -> None:
-    options(temp=1e-6).check()
-    with pytest.raises(FlagError, match="--temp: 1e-07 is too small; give 0 for greedy"):
-        options(temp=1e-7).check()
+    choose(command_line(chat="a", temperature=1e-6))
+    line = command_line(chat="a", temperature=1e-7)
+    with pytest.raises(InputError) as refusal:
+        choose(line)
+    assert refusal.value.told(line.names) == "--temp: 1e-07 is too small; give 0 for greedy"
 
 
 # -- contradictions ------------------------------------------------------------------------------
@@ -206,10 +221,13 @@ def test_contradictions_are_refused_in_one_line(
 
 
 def test_flags_that_agree_are_accepted() -> None:
-    options(greedy=True, temp=0.0).check()
-    options(choice=["a", "b"], chat="x", system="", think=False).check()
-    options(prompt="x", logits_out="y").check()
-    options(json_schema="{}", json_whitespace=True, token_ids="1").check()
+    for given in (
+        {"chat": "x", "greedy": True, "temperature": 0.0},
+        {"choice": ["a", "b"], "chat": "x", "system": "", "think": False},
+        {"prompt": "x", "logits_out": "y"},
+        {"json_schema": "{}", "whitespace": True, "token_ids": "1"},
+    ):
+        choose(command_line(**given))
 
 
 def test_the_model_is_asked_for_by_name() -> None:
@@ -224,7 +242,7 @@ def test_the_model_is_asked_for_by_name() -> None:
     [("0", [0]), ("1,2,3", [1, 2, 3]), (" 7 , 8 ", [7, 8]), ("007", [7]), ("99", [99])],
 )
 def test_token_ids_are_decimal_numbers_with_commas(text: str, ids: list[int]) -> None:
-    assert values.token_ids(text, 100) == ids
+    assert values.token_ids(text) == ids
 
 
 @pytest.mark.parametrize(
@@ -232,35 +250,39 @@ def test_token_ids_are_decimal_numbers_with_commas(text: str, ids: list[int]) ->
     ["", " ", ",", "1,", ",1", "1,,2", "a", "1 2", "+1", "-1", "1.0", "0x1", "1;2", "\u0661", "²"],
 )
 def test_anything_else_is_no_token_id(text: str) -> None:
-    with pytest.raises(FlagError, match=r"^TOKEN_IDS: .* is not a token id"):
-        values.token_ids(text, 100)
+    with pytest.raises(InputError, match=r"^the prompt: .* is not a token id"):
+        values.token_ids(text)
 
 
 @pytest.mark.parametrize("text", ["100", "1,101,2", "9" * 30, "9" * 5000])
-def test_token_ids_beyond_the_vocabulary_are_out_of_range(text: str) -> None:
-    with pytest.raises(FlagError, match="out of range; the vocabulary has 100 ids") as refusal:
-        values.token_ids(text, 100)
-    assert len(str(refusal.value)) < 120
+def test_token_ids_beyond_the_vocabulary_are_out_of_range(
+    text: str, llama_path: Path, run_here: RunHere
+) -> None:
+    text = text.replace("10", "9999999")
+    line = run_here(llama_path, text, "--gen", "1").refused(
+        "TOKEN_IDS", "out of range; the vocabulary"
+    )
+    assert len(line) < 120
 
 
 @pytest.mark.parametrize(
     ("text", "parsed"),
     [
-        ("5=1.5", ("5", 1.5)),
-        ("5=-inf", ("5", -float("inf"))),
+        ("5=1.5", (5, 1.5)),
+        ("5=-inf", (5, -float("inf"))),
         (" yes=-2", (" yes", -2.0)),
         ("==1", ("=", 1.0)),
         ("a=b=1", ("a=b", 1.0)),
-        ("5=0", ("5", 0.0)),
+        ("5=0", (5, 0.0)),
     ],
 )
-def test_a_bias_is_a_token_and_a_number(text: str, parsed: tuple[str, float]) -> None:
+def test_a_bias_is_a_token_and_a_number(text: str, parsed: tuple[str | int, float]) -> None:
     assert values.bias(text) == parsed
 
 
 @pytest.mark.parametrize("text", ["", "5", "=1", "5=", "5=x", "5=nan", "5=inf", "5=1e7", "5=-1e9"])
 def test_anything_else_is_no_bias(text: str) -> None:
-    with pytest.raises(FlagError, match=r"^--logit-bias: "):
+    with pytest.raises(InputError, match=r"^logit_bias=: "):
         values.bias(text)
 
 
@@ -269,10 +291,10 @@ def test_anything_else_is_no_bias(text: str) -> None:
     [("f16", ("f16", "f16")), ("q8_0,f16", ("q8_0", "f16")), (" f16 , q8_0 ", ("f16", "q8_0"))],
 )
 def test_a_cache_type_is_one_name_or_two(text: str, pair: tuple[str, str]) -> None:
-    assert values.cache_type(text, ["f16", "q8_0"]) == pair
+    assert cache_types(Runtime(cache_type=text)) == pair
 
 
 @pytest.mark.parametrize("text", ["", "x", "f16,", ",f16", "f16,f16,f16", "F16", "f16 q8_0"])
 def test_anything_else_is_no_cache_type(text: str) -> None:
-    with pytest.raises(FlagError, match=r"^--cache-type: .* of: f16, q8_0"):
-        values.cache_type(text, ["f16", "q8_0"])
+    with pytest.raises(InputError, match=r"^cache_type=: .* of: bf16, f16, f32"):
+        cache_types(Runtime(cache_type=text))

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fucina_cli.constraint import grammar, source
+from fucina_cli import Choice
+from fucina_cli.constraint import grammar
 from fucina_cli.constraint.deferred import AfterThinking
 from fucina_cli.llama.model import Model
 from fucina_cli.sampling import allowed_ids
@@ -26,7 +27,7 @@ def tokens(qwen3_path: Path) -> tuple[Model, grammar.Tokens]:
 
 
 def deferred(tokens: tuple[Model, grammar.Tokens], *, inside: bool) -> AfterThinking:
-    prepared = grammar.prepare(source.choice(["yes", "no"]))
+    prepared = Choice(["yes", "no"]).prepare()
     return AfterThinking(
         grammar.compile_grammar(prepared, tokens[1]).constraint(),
         opens=THINK,

@@ -1,4 +1,4 @@
-"""Lockstep on real forwards: in company every request gets what it gets alone."""
+"""Lockstep on real forwards: beside others every request gets what it gets alone."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import pytest
 from llguidance._lib import LLMatcher, LLParserLimits
 from numpy.typing import NDArray
 
-from fucina_cli import conversation
+from fucina_cli import engine
+from fucina_cli.answer import Answer
 from fucina_cli.constraint import grammar
 from fucina_cli.constraint.constraint import Constraint, ConstraintError
 from fucina_cli.constraint.deferred import AfterThinking
-from fucina_cli.conversation import Answer, Conversations, Request, generate
 from fucina_cli.decoding.lockstep import Lockstep, SharedConstraint
 from fucina_cli.decoding.reply import ThinkingTokens
 from fucina_cli.decoding.stream import Stream
@@ -29,6 +29,7 @@ from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.llama.context import Context, Row
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt
+from fucina_cli.request import Request, answered
 from fucina_cli.sampling import (
     AllTokensMasked,
     LogitBias,
@@ -39,7 +40,15 @@ from fucina_cli.sampling import (
     SamplingConfig,
 )
 from tests.support import ggufs
-from tests.support.decode_bench import GREEDY, SAMPLED, Bench, Logged
+from tests.support.decode_bench import (
+    GREEDY,
+    SAMPLED,
+    THREADS,
+    Bench,
+    Decoder,
+    Logged,
+    generate,
+)
 from tests.support.gates import Fickle
 from tests.support.grammars import SOURCES
 
@@ -71,7 +80,7 @@ class House(Bench):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self.single = Context(self.model, n_ctx=N_CTX)
+        self.single = Context(self.model, n_ctx=N_CTX, threads=THREADS)
         self._contexts: dict[int, Context] = {}
         self._alone: dict[Spec, Answer] = {}
         size = self.model.n_vocab
@@ -84,12 +93,16 @@ class House(Bench):
     def many(self, streams: int) -> Context:
         """The same one every time, with what the last test left in it."""
         if streams not in self._contexts:
-            self._contexts[streams] = Context(self.model, n_ctx=N_CTX, n_slots=streams)
+            self._contexts[streams] = Context(
+                self.model, n_ctx=N_CTX, n_slots=streams, threads=THREADS
+            )
         return self._contexts[streams]
 
     def request(self, spec: Spec) -> tuple[Prompt, Request]:
         size = self.model.n_vocab
+        prompt = Prompt(list(spec.prompt), THINKING if spec.thinks else None)
         request = Request(
+            prompt,
             spec.config,
             spec.limit,
             stop_ids=spec.stop_ids,
@@ -99,7 +112,7 @@ class House(Bench):
             forbidden_while_thinking=(self.stop,) if spec.thinks else (),
             forced_spans=spec.forced_spans,
         )
-        return Prompt(list(spec.prompt), THINKING if spec.thinks else None), request
+        return prompt, request
 
     def alone(self, spec: Spec) -> Answer:
         """Token by token, without drafts, in a context of one stream."""
@@ -134,7 +147,7 @@ def llama(llama_path: Path) -> House:
 
 def together(
     house: House,
-    conversations: Conversations,
+    decoder: Decoder,
     specs: Sequence[Spec],
     rng: random.Random,
     eagerness: float = 1.0,
@@ -143,25 +156,25 @@ def together(
     waiting, answers = list(range(len(specs))), dict[Hashable, Answer]()
     shown = ["" for _ in specs]
     rng.shuffle(waiting)
-    while waiting or conversations.running:
-        while waiting and conversations.free:
-            if conversations.running and rng.random() > eagerness:
+    while waiting or decoder.running:
+        while waiting and decoder.free:
+            if decoder.running and rng.random() > eagerness:
                 break
             key = waiting.pop()
 
             def show(text: str, channel: str, key: int = key) -> None:
                 shown[key] += text
 
-            conversations.submit(key, *house.request(specs[key]), show)
-        answers.update(conversations.advance())
-    assert conversations.running == 0
+            decoder.submit(key, *house.request(specs[key]), show)
+        answers.update(decoder.advance())
+    assert decoder.running == 0
     ordered = [answers[key] for key in range(len(specs))]
     assert [answer.thinking + answer.text for answer in ordered] == shown
     return ordered
 
 
 def gist(answer: Answer) -> tuple[object, ...]:
-    """All of an answer that company must not change."""
+    """All of an answer that others beside it must not change."""
     complete = answer.constraint.complete if answer.constraint else None
     return (
         answer.tokens,
@@ -251,10 +264,8 @@ def test_any_requests_in_any_order_of_arrival_get_what_each_gets_alone(
         specs.append(any_spec(house, rng, specs))
     slots = rng.randrange(1, SLOTS + 1)
     context = house.many(slots)
-    conversations = Conversations(
-        context, speculation=some_speculation(rng), share=rng.random() < 0.85
-    )
-    answers = together(house, conversations, specs, rng, rng.choice([0.2, 0.6, 1.0]))
+    decoder = Decoder(context, speculation=some_speculation(rng), share=rng.random() < 0.85)
+    answers = together(house, decoder, specs, rng, rng.choice([0.2, 0.6, 1.0]))
     for spec, answer in zip(specs, answers, strict=True):
         assert gist(answer) == gist(house.alone(spec)), (slots, spec)
 
@@ -279,44 +290,65 @@ def test_the_property_sees_every_kind_of_end_and_of_request(llama: House) -> Non
 def test_a_constraint_of_two_streams_is_refused_before_anything_is_decoded(
     llama: House, nesting: str
 ) -> None:
-    size = llama.model.n_vocab
-    context = llama.many(4)
+    size, context = llama.model.n_vocab, llama.many(4)
     constraint = llama.grammar("triage").constraint()
     spec = Spec(tuple(llama.documents[0][:60]), grammar="triage", limit=24)
-    prompt, request = llama.request(spec)
-    request = replace(request, constraint=constraint)
-    other_prompt, other = prompt, request
-    if nesting in ("in a chain", "both"):
-        other = replace(other, processors=(LogitBias({5: 1.0}, size),))
-    if nesting in ("after thinking", "both"):
-        other_prompt = replace(prompt, thinking=THINKING)
-        other = replace(other, forbidden_while_thinking=(llama.stop,))
-    for first, second in (
-        ((prompt, request), (other_prompt, other)),
-        ((other_prompt, other), (prompt, request)),
-    ):
+
+    def nested() -> LogitProcessor:
+        inner: LogitProcessor = constraint
+        if nesting in ("after thinking", "both"):
+            inner = AfterThinking(
+                constraint,
+                opens=THINKING.opens,
+                closes=THINKING.closes,
+                inside=False,
+                forbidden=[llama.stop],
+                n_vocab=size,
+            )
+        if nesting in ("in a chain", "both"):
+            return ProcessorChain([LogitBias({5: 1.0}, size), inner], size)
+        return inner
+
+    def stream(processor: LogitProcessor) -> Stream:
+        made = llama.stream(GREEDY, processor, limit=24)
+        made.tokens[:] = spec.prompt
+        made.prompt_length = len(spec.prompt)
+        return made
+
+    for first, second in ((constraint, nested()), (nested(), constraint)):
         constraint.reset()
-        conversations = Conversations(context)
-        conversations.submit("first", *first)
+        lockstep = Lockstep(context)
+        running = stream(first)
+        lockstep.add(running)
         forwards = context.total_forwards
         with pytest.raises(SharedConstraint):
-            conversations.submit("second", *second)
+            lockstep.add(stream(second))
         assert context.total_forwards == forwards
-        assert conversations.running == 1
-        answers: list[tuple[Hashable, Answer]] = []
-        while not answers:
-            answers = conversations.advance()
-            if not answers:  # and it is refused as long as the first runs
-                with pytest.raises(SharedConstraint):
-                    conversations.submit("second", *second)
-        if first[1] is request:
-            assert gist(answers[0][1]) == gist(llama.alone(spec))
+        assert lockstep.streams == [running]
+        while not lockstep.advance():  # and it is refused as long as the first runs
+            with pytest.raises(SharedConstraint):
+                lockstep.add(stream(second))
+        if first is constraint:
+            assert running.reply_tokens == llama.alone(spec).tokens
         constraint.reset()
-        conversations.submit("again", prompt, request)
-        answers = []
-        while not answers:
-            answers = conversations.advance()
-        assert gist(answers[0][1]) == gist(llama.alone(spec))
+        again = stream(constraint)
+        lockstep.add(again)
+        while not lockstep.advance():
+            pass
+        assert again.reply_tokens == llama.alone(spec).tokens
+
+
+def test_requests_with_one_constraint_get_a_copy_each(llama: House) -> None:
+    spec = Spec(tuple(llama.documents[0][:60]), grammar="triage", limit=24)
+    decoder = Decoder(llama.many(2))
+    prompt, request = llama.request(spec)
+    for name in ("first", "second"):
+        decoder.submit(name, prompt, request)
+    answers = dict[Hashable, Answer]()
+    while decoder.running:
+        answers.update(decoder.advance())
+    for name in ("first", "second"):
+        assert gist(answers[name]) == gist(llama.alone(spec))
 
 
 def test_a_sampler_a_chain_or_its_member_of_two_streams_is_refused_and_free_once_one_ended(
@@ -426,7 +458,7 @@ def failing(house: House) -> dict[str, tuple[Request, type[Exception]]]:
     size = house.model.n_vocab
 
     def request(*processors: LogitProcessor, constraint: Constraint | None = None) -> Request:
-        return Request(GREEDY, 20, processors=processors, constraint=constraint)
+        return Request(Prompt([]), GREEDY, 20, processors=processors, constraint=constraint)
 
     constraint = house.grammar("triage").constraint()
     spans = [constraint.forced_tokens(9)]
@@ -477,20 +509,20 @@ def test_a_stream_that_fails_ends_alone_and_changes_nothing_for_the_others(
             generate(llama.single, prompt, fresh)
         for position in (0, 2, len(good)):
             speculation = Speculation(gate=Fickle(position)) if drafts else None
-            conversations = Conversations(llama.many(len(good) + 1), speculation=speculation)
+            decoder = Decoder(llama.many(len(good) + 1), speculation=speculation)
             answers = dict[Hashable, Answer]()
             for key, spec in enumerate(good[:position]):
-                conversations.submit(key, *llama.request(spec))
+                decoder.submit(key, *llama.request(spec))
             fresh = replace(request, constraint=request.constraint and request.constraint.fork())
-            conversations.submit("bad", prompt, fresh)
+            decoder.submit("bad", prompt, fresh)
             for key, spec in enumerate(good[position:], position):
-                conversations.submit(key, *llama.request(spec))
+                decoder.submit(key, *llama.request(spec))
             after = False
-            while conversations.running:
-                answers.update(conversations.advance())
+            while decoder.running:
+                answers.update(decoder.advance())
                 if "bad" in answers and not after:  # its place, and what it computed, serve another
                     after = True
-                    conversations.submit("after", *llama.request(good[1]))
+                    decoder.submit("after", *llama.request(good[1]))
             for key, spec in enumerate(good):
                 assert gist(answers[key]) == gist(llama.alone(spec)), (what, position, key)
             assert gist(answers["after"]) == gist(llama.alone(good[1])), (what, position)
@@ -512,14 +544,14 @@ def test_a_grammar_that_gives_up_while_a_draft_is_looked_at_fails_alone_and_forw
 
     monkeypatch.setattr(context, "decode", spy)
     hook = GivesUp(llama.grammar("recursive lark").constraint(), "valid_prefix_len", 0)
-    conversations = Conversations(context, speculation=Speculation(gate=Generous()))
-    conversations.submit(0, *llama.request(specs[0]))
-    request = Request(SAMPLED, 12, processors=(hook,))
-    conversations.submit("bad", Prompt(llama.documents[2][:50]), request)
-    conversations.submit(1, *llama.request(specs[1]))
+    decoder = Decoder(context, speculation=Speculation(gate=Generous()))
+    decoder.submit(0, *llama.request(specs[0]))
+    request = Request(Prompt([]), SAMPLED, 12, processors=(hook,))
+    decoder.submit("bad", Prompt(llama.documents[2][:50]), request)
+    decoder.submit(1, *llama.request(specs[1]))
     answers = dict[Hashable, Answer]()
-    while conversations.running:
-        done = dict(conversations.advance())
+    while decoder.running:
+        done = dict(decoder.advance())
         if "bad" in done:
             assert {row.slot for row in forwards[-1]} == {0, 2}
         answers.update(done)
@@ -533,12 +565,12 @@ def test_what_a_failed_stream_had_produced_is_in_its_answer(llama: House) -> Non
     for at in (1, 4, 9):
         for speculation in (None, Speculation(gate=Fickle(1))):
             broken = replace(request, processors=(Breaks(llama.model.n_vocab, at=at),))
-            conversations = Conversations(llama.many(2), speculation=speculation)
-            conversations.submit("good", *llama.request(spec))
-            conversations.submit("bad", Prompt(list(spec.prompt)), broken)
+            decoder = Decoder(llama.many(2), speculation=speculation)
+            decoder.submit("good", *llama.request(spec))
+            decoder.submit("bad", Prompt(list(spec.prompt)), broken)
             answers = dict[Hashable, Answer]()
-            while conversations.running:
-                answers.update(conversations.advance())
+            while decoder.running:
+                answers.update(decoder.advance())
             assert answers["bad"].tokens == llama.alone(spec).tokens[: at - 1]
             assert gist(answers["good"]) == gist(llama.alone(spec))
 
@@ -547,17 +579,17 @@ def test_a_grammar_engine_out_of_fuel_fails_its_own_stream_only(
     llama: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(grammar, "_LIMITS", LLParserLimits(max_items_in_row=3))
-    prepared = grammar.prepare(SOURCES["recursive lark"])
+    prepared = SOURCES["recursive lark"].prepare()
     hungry = grammar.compile_grammar(prepared, llama.tokens)
     spec = Spec(tuple(llama.documents[0][:50]), SAMPLED, 24)
-    request = Request(SAMPLED, 60, constraint=hungry.constraint())
-    conversations = Conversations(llama.many(3))
-    conversations.submit(0, *llama.request(spec))
-    conversations.submit("hungry", Prompt(llama.documents[0][:50]), request)
-    conversations.submit(1, *llama.request(spec))
+    request = Request(Prompt([]), SAMPLED, 60, constraint=hungry.constraint())
+    decoder = Decoder(llama.many(3))
+    decoder.submit(0, *llama.request(spec))
+    decoder.submit("hungry", Prompt(llama.documents[0][:50]), request)
+    decoder.submit(1, *llama.request(spec))
     answers = dict[Hashable, Answer]()
-    while conversations.running:
-        answers.update(conversations.advance())
+    while decoder.running:
+        answers.update(decoder.advance())
     assert isinstance(answers["hungry"].failure, ConstraintError), answers["hungry"]
     assert answers["hungry"].stop_reason == "failed"
     assert gist(answers[0]) == gist(answers[1]) == gist(llama.alone(spec))
@@ -569,17 +601,17 @@ def test_an_error_that_is_no_streams_own_reaches_the_caller_and_all_can_go_on(
     specs = [Spec(tuple(llama.documents[k % 2][: 60 + k]), SAMPLED, 9 + k) for k in range(4)]
     for at in (1, 5):
         for speculation in (None, Speculation(gate=Fickle(1))):
-            conversations = Conversations(llama.many(4), speculation=speculation)
+            decoder = Decoder(llama.many(4), speculation=speculation)
             for key, spec in enumerate(specs):
                 prompt, request = llama.request(spec)
                 if key == 1:
                     boom = Breaks(llama.model.n_vocab, at=at, error=RuntimeError("boom"))
                     request = replace(request, processors=(boom,))
-                conversations.submit(key, prompt, request)
+                decoder.submit(key, prompt, request)
             answers, errors = dict[Hashable, Answer](), list[str]()
-            while conversations.running:
+            while decoder.running:
                 try:
-                    answers.update(conversations.advance())
+                    answers.update(decoder.advance())
                 except RuntimeError as error:
                     errors.append(str(error))
             assert errors == ["boom"]
@@ -605,7 +637,7 @@ def test_a_prefix_of_eight_requests_is_computed_once_and_copying_changes_no_toke
     alone = [house.alone(spec) for spec in specs]
     context = house.many(slots)
     before = context.total_rows
-    answers = together(house, Conversations(context, share=share), specs, random.Random(slots))
+    answers = together(house, Decoder(context, share=share), specs, random.Random(slots))
     assert [gist(answer) for answer in answers] == [gist(answer) for answer in alone]
     rows = context.total_rows - before
     rest = sum(len(spec.prompt) - len(prefix) for spec in specs)
@@ -620,13 +652,13 @@ def test_identical_prompts_and_prompts_that_begin_others_are_computed_once(llama
     lengths = [200, 200, 120, 200, 260, 260, 50]
     specs = [Spec(document[:n], replace(SAMPLED, seed=i), 6) for i, n in enumerate(lengths)]
     context = llama.many(8)
-    conversations = Conversations(context)
+    decoder = Decoder(context)
     before = context.total_rows
     for key, spec in enumerate(specs):
-        conversations.submit(key, *llama.request(spec))
+        decoder.submit(key, *llama.request(spec))
     answers = dict[Hashable, Answer]()
-    while conversations.running:
-        answers.update(conversations.advance())
+    while decoder.running:
+        answers.update(decoder.advance())
     alone = [llama.alone(spec) for spec in specs]
     assert [gist(answers[key]) for key in range(len(specs))] == [gist(a) for a in alone]
     # The last token of each prompt is forwarded for its logits.
@@ -639,13 +671,13 @@ def test_a_conversation_that_goes_on_computes_only_what_is_new(llama: House) -> 
     second = Spec(first.prompt + tuple(llama.alone(first).tokens) + tail, SAMPLED, 8)
     alone = llama.alone(second)
     context = llama.many(3)
-    conversations = Conversations(context)
+    decoder = Decoder(context)
     answers: list[Answer] = []
     for spec in (first, second):
         before = context.total_rows
-        conversations.submit(0, *llama.request(spec))
-        while conversations.running:
-            answers += [answer for _, answer in conversations.advance()]
+        decoder.submit(0, *llama.request(spec))
+        while decoder.running:
+            answers += [answer for _, answer in decoder.advance()]
     assert gist(answers[1]) == gist(alone)
     assert context.total_rows - before <= 1 + len(tail) + needed([alone])
 
@@ -655,12 +687,12 @@ def test_requests_one_at_a_time_with_two_beginnings_in_turn_compute_each_beginni
 ) -> None:
     beginnings = [tuple(document[:300]) for document in llama.documents[:2]]
     context = llama.many(8)
-    conversations = Conversations(context)
+    decoder = Decoder(context)
     before = context.total_rows
     for turn in range(6):
-        conversations.submit(turn, *llama.request(Spec((*beginnings[turn % 2], turn), limit=2)))
-        while conversations.running:
-            conversations.advance()
+        decoder.submit(turn, *llama.request(Spec((*beginnings[turn % 2], turn), limit=2)))
+        while decoder.running:
+            decoder.advance()
     assert context.total_rows - before < 3 * 300
 
 
@@ -690,15 +722,15 @@ def test_after_streams_have_ended_the_rest_move_together_and_stay_right(
     specs = [
         Spec(tuple(document[k : k + 40 + 60 * k]), SAMPLED, limit) for k, limit in enumerate(limits)
     ]
-    conversations = Conversations(llama.many(SLOTS))
+    decoder = Decoder(llama.many(SLOTS))
     for key, spec in enumerate(specs):
-        conversations.submit(key, *llama.request(spec))
+        decoder.submit(key, *llama.request(spec))
     answers = dict[Hashable, Answer]()
     checked = 0
-    while conversations.running:
-        running = conversations.running
+    while decoder.running:
+        running = decoder.running
         spied.clear()
-        done = conversations.advance()
+        done = decoder.advance()
         answers.update(done)
         for rows in spied[-1:]:
             numbers = sorted({row.slot for row in rows})
@@ -717,11 +749,11 @@ def test_streams_that_have_used_up_their_budget_leave_no_gap_in_a_forward(
         Spec(tuple(llama.documents[1][k : k + 20]), SAMPLED, limit)
         for k, limit in enumerate([3, 9, 5, 9])
     ]
-    conversations = Conversations(llama.many(SLOTS))
+    decoder = Decoder(llama.many(SLOTS))
     for key, spec in enumerate(specs):
-        conversations.submit(key, *llama.request(spec))
-    while conversations.running:
-        conversations.advance()
+        decoder.submit(key, *llama.request(spec))
+    while decoder.running:
+        decoder.advance()
     for rows in spied:
         numbers = sorted({row.slot for row in rows})
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
@@ -750,19 +782,17 @@ def test_a_grammar_is_compiled_once_for_eight_streams(
         for k in range(8)
     ]
     alone = [llama.alone(spec) for spec in specs]
-    prepared = grammar.prepare(SOURCES["deep"])
+    prepared = SOURCES["deep"].prepare()
     monkeypatch.setattr(grammar, "LLMatcher", Counting)
     compiled = grammar.compile_grammar(prepared, llama.tokens)
-    conversations = Conversations(
-        llama.many(8), speculation=Speculation(gate=Fickle(1)) if drafts else None
-    )
+    decoder = Decoder(llama.many(8), speculation=Speculation(gate=Fickle(1)) if drafts else None)
     for key, spec in enumerate(specs):
         prompt, request = llama.request(replace(spec, grammar=None))
         request = replace(request, constraint=compiled.constraint())
-        conversations.submit(key, prompt, request)
+        decoder.submit(key, prompt, request)
     answers = dict[Hashable, Answer]()
-    while conversations.running:
-        answers.update(conversations.advance())
+    while decoder.running:
+        answers.update(decoder.advance())
     assert made == 1
     assert [gist(answers[key]) for key in range(8)] == [gist(a) for a in alone]
     assert len({tuple(a.tokens) for a in alone}) > 1  # they do go different ways
@@ -804,21 +834,21 @@ def test_an_interrupt_in_any_forward_gives_what_was_produced_and_leaves_the_cont
     while interrupted == at:
         at += 1
         speculation = Speculation(gate=Fickle(at)) if drafts else None
-        conversations = Conversations(context, speculation=speculation)
+        decoder = Decoder(context, speculation=speculation)
         waiting, answers = list(range(len(specs))), dict[Hashable, Answer]()
         submitted: set[Hashable] = set()
         with monkeypatch.context() as patch:
             patch.setattr(context, "decode", Interrupt(context, at, before))
             try:
-                while waiting or conversations.running:
-                    while waiting and conversations.free:
-                        conversations.submit(waiting[0], *llama.request(specs[waiting[0]]))
+                while waiting or decoder.running:
+                    while waiting and decoder.free:
+                        decoder.submit(waiting[0], *llama.request(specs[waiting[0]]))
                         submitted.add(waiting.pop(0))
-                    answers.update(conversations.advance())
+                    answers.update(decoder.advance())
             except KeyboardInterrupt:
                 interrupted += 1
-        partial = dict(conversations.interrupt())
-        assert conversations.running == 0
+        partial = dict(decoder.interrupt())
+        assert decoder.running == 0
         assert set(answers) | set(partial) == submitted
         for key, spec in enumerate(specs):
             whole = llama.alone(spec)
@@ -835,10 +865,10 @@ def test_an_interrupt_in_any_forward_gives_what_was_produced_and_leaves_the_cont
                 assert answer.text == data.decode(errors="replace")
         # The context goes on to be right, for those who begin anew and for those who go on.
         if at % 2:
-            conversations = Conversations(context, speculation=speculation)
+            decoder = Decoder(context, speculation=speculation)
         rest = [specs[1], specs[0], specs[4]]
         for spec, answer in zip(
-            rest, together(llama, conversations, rest, random.Random(at)), strict=True
+            rest, together(llama, decoder, rest, random.Random(at)), strict=True
         ):
             assert gist(answer) == gist(llama.alone(spec)), at
     assert interrupted > 12
@@ -852,17 +882,17 @@ def test_an_interrupt_while_a_shared_prefix_is_computed_leaves_the_first_request
     context = llama.many(2)
     for at in (1, 2):
         for before in (True, False):
-            conversations = Conversations(context)
-            conversations.submit(0, *llama.request(first))
+            decoder = Decoder(context)
+            decoder.submit(0, *llama.request(first))
             with monkeypatch.context() as patch:
                 patch.setattr(context, "decode", Interrupt(context, at, before))
                 with pytest.raises(KeyboardInterrupt):
-                    conversations.submit(1, *llama.request(second))
-            assert conversations.running == 1
-            conversations.submit(1, *llama.request(second))
+                    decoder.submit(1, *llama.request(second))
+            assert decoder.running == 1
+            decoder.submit(1, *llama.request(second))
             answers = dict[Hashable, Answer]()
-            while conversations.running:
-                answers.update(conversations.advance())
+            while decoder.running:
+                answers.update(decoder.advance())
             assert gist(answers[0]) == gist(llama.alone(first))
             assert gist(answers[1]) == gist(llama.alone(second))
 
@@ -873,12 +903,12 @@ def test_an_interrupt_in_a_copy_leaves_nothing_that_a_later_request_could_mistak
     document = tuple(llama.documents[0][:100])
     brief, lasting = Spec(document, SAMPLED, 2), Spec((*document[:50], 9, 8), SAMPLED, 12)
     context = llama.many(3)
-    conversations = Conversations(context)
-    conversations.submit("long", *llama.request(replace(lasting, limit=14)))
-    conversations.submit("brief", *llama.request(brief))
-    conversations.submit("lasting", *llama.request(lasting))
-    while conversations.running == 3:
-        conversations.advance()
+    decoder = Decoder(context)
+    decoder.submit("long", *llama.request(replace(lasting, limit=14)))
+    decoder.submit("brief", *llama.request(brief))
+    decoder.submit("lasting", *llama.request(lasting))
+    while decoder.running == 3:
+        decoder.advance()
 
     def interrupted(source: int, target: int, length: int) -> None:
         context.clear(target)
@@ -887,9 +917,9 @@ def test_an_interrupt_in_a_copy_leaves_nothing_that_a_later_request_could_mistak
     with monkeypatch.context() as patch:
         patch.setattr(context, "copy", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            conversations.advance()
-    conversations.interrupt()
-    answers = together(llama, conversations, [brief], random.Random(0))
+            decoder.advance()
+    decoder.interrupt()
+    answers = together(llama, decoder, [brief], random.Random(0))
     assert gist(answers[0]) == gist(llama.alone(brief))
 
 
@@ -900,11 +930,11 @@ def test_an_interrupt_in_the_copy_for_a_new_request_leaves_nothing_mistakable_ei
     lasting = Spec(tuple(llama.documents[1][:90]), SAMPLED, 12)
     alike = Spec((*lasting.prompt, 3), SAMPLED, 3)
     context = llama.many(2)
-    conversations = Conversations(context)
-    conversations.submit("lasting", *llama.request(lasting))
-    conversations.submit("brief", *llama.request(brief))
-    while conversations.running == 2:
-        conversations.advance()
+    decoder = Decoder(context)
+    decoder.submit("lasting", *llama.request(lasting))
+    decoder.submit("brief", *llama.request(brief))
+    while decoder.running == 2:
+        decoder.advance()
 
     def interrupted(source: int, target: int, length: int) -> None:
         context.clear(target)
@@ -913,11 +943,11 @@ def test_an_interrupt_in_the_copy_for_a_new_request_leaves_nothing_mistakable_ei
     with monkeypatch.context() as patch:
         patch.setattr(context, "copy", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            conversations.submit("alike", *llama.request(alike))
-    conversations.submit("brief", *llama.request(brief))
+            decoder.submit("alike", *llama.request(alike))
+    decoder.submit("brief", *llama.request(brief))
     answers = dict[Hashable, Answer]()
-    while conversations.running:
-        answers.update(conversations.advance())
+    while decoder.running:
+        answers.update(decoder.advance())
     assert gist(answers["brief"]) == gist(llama.alone(brief))
     assert gist(answers["lasting"]) == gist(llama.alone(lasting))
 
@@ -926,21 +956,21 @@ def test_an_interrupt_while_an_answer_is_made_does_not_lose_it(
     llama: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = Spec(tuple(llama.documents[0][:30]), SAMPLED, 3)
-    conversations = Conversations(llama.many(2))
-    conversations.submit(0, *llama.request(spec))
-    conversations.submit(1, *llama.request(spec))
-    answers, make, calls = dict[Hashable, Answer](), conversation._answer, itertools.count()
+    decoder = Decoder(llama.many(2))
+    decoder.submit(0, *llama.request(spec))
+    decoder.submit(1, *llama.request(spec))
+    answers, make, calls = dict[Hashable, Answer](), answered, itertools.count()
 
     def interrupted(*arguments: Any) -> Answer:
         if not next(calls):
             raise KeyboardInterrupt
         return make(*arguments)
 
-    monkeypatch.setattr(conversation, "_answer", interrupted)
+    monkeypatch.setattr(engine, "answered", interrupted)
     with contextlib.suppress(KeyboardInterrupt):
-        while conversations.running:
-            answers.update(conversations.advance())
-    answers.update(conversations.interrupt())
+        while decoder.running:
+            answers.update(decoder.advance())
+    answers.update(decoder.interrupt())
     assert answers.keys() == {0, 1}
 
 
@@ -960,8 +990,8 @@ def test_a_reply_that_is_complete_when_another_is_interrupted_keeps_its_stop_rea
 ) -> None:
     spec = Spec(tuple(llama.documents[0][:30]), SAMPLED)
     spec = replace(spec, stop_ids=frozenset(llama.alone(spec).tokens[:1]))
-    conversations = Conversations(llama.many(2))
-    conversations.submit("complete", *llama.request(spec))
+    decoder = Decoder(llama.many(2))
+    decoder.submit("complete", *llama.request(spec))
 
     class Interrupting(LogitBias):
         def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
@@ -969,10 +999,10 @@ def test_a_reply_that_is_complete_when_another_is_interrupted_keeps_its_stop_rea
 
     prompt, request = llama.request(replace(spec, stop_ids=frozenset()))
     processors = (Interrupting({}, llama.model.n_vocab),)
-    conversations.submit("other", prompt, replace(request, processors=processors))
+    decoder.submit("other", prompt, replace(request, processors=processors))
     with pytest.raises(KeyboardInterrupt):
-        conversations.advance()
-    answers = dict(conversations.interrupt())
+        decoder.advance()
+    answers = dict(decoder.interrupt())
     assert gist(answers["complete"]) == gist(llama.alone(spec))
 
 
@@ -1003,8 +1033,8 @@ def test_long_prompts_at_once_are_forwarded_in_batches_that_fit(
     with monkeypatch.context() as patch:
         patch.setattr(context, "decode", spy)
         for speculation in (None, Speculation(gate=Fickle(3))):
-            conversations = Conversations(context, speculation=speculation, share=share)
-            answers = together(house, conversations, specs, random.Random(1))
+            decoder = Decoder(context, speculation=speculation, share=share)
+            answers = together(house, decoder, specs, random.Random(1))
             for k, (spec, answer) in enumerate(zip(specs, answers, strict=True)):
                 assert gist(answer) == gist(house.alone(spec)), k
     assert max(widths) <= context.batch_rows
@@ -1024,12 +1054,12 @@ def test_drafts_of_many_streams_leave_each_other_room_for_logits(
 
     with monkeypatch.context() as patch:
         patch.setattr(context, "decode", spy)
-        conversations = Conversations(context, speculation=Speculation(gate=Generous()))
+        decoder = Decoder(context, speculation=Speculation(gate=Generous()))
         for key, spec in enumerate(specs):
-            conversations.submit(key, *llama.request(spec))
+            decoder.submit(key, *llama.request(spec))
         answers = dict[Hashable, Answer]()
-        while conversations.running:
-            answers.update(conversations.advance())
+        while decoder.running:
+            answers.update(decoder.advance())
     assert max(widths) == context.logits_rows
     for key, spec in enumerate(specs):
         assert gist(answers[key]) == gist(llama.alone(spec)), key
@@ -1065,8 +1095,8 @@ def test_a_draft_model_for_four_streams_changes_no_token(
         draft_context = Context(model, n_ctx=500, n_slots=4)
         speculation = Speculation(cascade, {}, draft_context, Fickle(5))
         for seed in range(2):
-            conversations = Conversations(llama.many(4), speculation=speculation)
-            answers = together(llama, conversations, specs, random.Random(seed), 0.7)
+            decoder = Decoder(llama.many(4), speculation=speculation)
+            answers = together(llama, decoder, specs, random.Random(seed), 0.7)
             for spec, answer in zip(specs, answers, strict=True):
                 assert gist(answer) == gist(llama.alone(spec)), spec
         drafted, accepted = np.sum(
@@ -1080,14 +1110,14 @@ def test_a_draft_model_for_four_streams_changes_no_token(
 
 def test_a_request_without_a_free_slot_is_refused_and_disturbs_nobody(llama: House) -> None:
     specs = requests_to_draft_for(llama)[:2]
-    conversations = Conversations(llama.many(2), speculation=Speculation(gate=Fickle(1)))
+    decoder = Decoder(llama.many(2), speculation=Speculation(gate=Fickle(1)))
     for key, spec in enumerate(specs):
-        conversations.submit(key, *llama.request(spec))
+        decoder.submit(key, *llama.request(spec))
     answers = dict[Hashable, Answer]()
     with pytest.raises(ValueError, match="slots are taken"):
-        conversations.submit("more", *llama.request(specs[0]))
-    while conversations.running:
-        answers.update(conversations.advance())
+        decoder.submit("more", *llama.request(specs[0]))
+    while decoder.running:
+        answers.update(decoder.advance())
     assert [gist(answers[key]) for key in (0, 1)] == [gist(llama.alone(s)) for s in specs]
 
 
@@ -1097,15 +1127,15 @@ def test_a_request_without_a_free_slot_spoils_no_draft_of_a_draft_model(llama: H
     for refused in (False, True):
         drafter = Context(llama.model, n_ctx=300, n_slots=2)
         speculation = Speculation(False, {}, drafter, Generous(3))
-        conversations = Conversations(llama.many(2), speculation=speculation)
+        decoder = Decoder(llama.many(2), speculation=speculation)
         for key, spec in enumerate(specs):
-            conversations.submit(key, *llama.request(spec))
-        answers = dict[Hashable, Answer](conversations.advance())
+            decoder.submit(key, *llama.request(spec))
+        answers = dict[Hashable, Answer](decoder.advance())
         if refused:
             with pytest.raises(ValueError, match="slots are taken"):
-                conversations.submit("more", *llama.request(specs[0]))
-        while conversations.running:
-            answers.update(conversations.advance())
+                decoder.submit("more", *llama.request(specs[0]))
+        while decoder.running:
+            answers.update(decoder.advance())
         assert [gist(answers[key]) for key in (0, 1)] == [gist(llama.alone(s)) for s in specs]
         sources.append([answers[key].sources for key in (0, 1)])
         drafter.close()
@@ -1115,4 +1145,4 @@ def test_a_request_without_a_free_slot_spoils_no_draft_of_a_draft_model(llama: H
 def test_a_draft_context_of_fewer_streams_is_refused_at_once(llama: House, drafter: Model) -> None:
     draft_context = Context(drafter, n_ctx=300, n_slots=1)
     with pytest.raises(ValueError, match="streams"):
-        Conversations(llama.many(2), speculation=Speculation(False, {}, draft_context))
+        Decoder(llama.many(2), speculation=Speculation(False, {}, draft_context))

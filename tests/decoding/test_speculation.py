@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from fucina_cli.conversation import Request, generate
 from fucina_cli.decoding.stream import Stream
 from fucina_cli.drafting.automaton import Reference
 from fucina_cli.drafting.gate import Gate
@@ -17,8 +16,9 @@ from fucina_cli.drafting.source import DraftSource, Outlook
 from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.llama.context import Context
 from fucina_cli.prompts import Prompt
+from fucina_cli.request import Request
 from fucina_cli.sampling import LogitBias, ProcessorChain, SamplingConfig
-from tests.support.decode_bench import Bench, Logged
+from tests.support.decode_bench import Bench, Logged, generate
 from tests.support.gates import Fickle
 from tests.support.grammars import SOURCES
 
@@ -173,6 +173,7 @@ def test_a_whole_turn_with_and_without_drafts_past_512_cells(bench: Bench) -> No
             bench.context,
             prompt,
             Request(
+                prompt,
                 config,
                 40,
                 constraint=bench.grammar("deep").constraint() if constrained else None,
@@ -191,7 +192,8 @@ def test_a_whole_turn_with_and_without_drafts_past_512_cells(bench: Bench) -> No
 
 def test_the_gates_state_is_plain_json(llama: Bench) -> None:
     speculation = Speculation()
-    request = Request(SamplingConfig(), 30)
-    generate(llama.context, Prompt(llama.prompt(PROMPT)), request, speculation=speculation)
+    prompt = Prompt(llama.prompt(PROMPT))
+    request = Request(prompt, SamplingConfig(), 30)
+    generate(llama.context, prompt, request, speculation=speculation)
     state = json.loads(json.dumps(speculation.gate.state()))
     assert state["steps"] > 0

@@ -13,7 +13,6 @@ from fucina_cli.drafting.source import (
     Forecasting,
     LearnsTopK,
 )
-from fucina_cli.drafting.window import Window
 from fucina_cli.llama.prefix import common_prefix
 
 
@@ -110,50 +109,13 @@ def test_the_suggestion_may_be_changed_without_touching_the_account() -> None:
     assert source.counters["history"] == (2, 2)
 
 
-def test_a_failing_source_is_muted_and_the_next_one_drafts_until_it_is_probed() -> None:
-    document = Reference([7, 7, 50])
-    source = Cascade({"doc": document})
-    context = [7, 7, 90, 7, 7, 7]
-    names = []
+def test_the_longest_match_drafts_however_it_failed_before() -> None:
+    source = Cascade({"doc": Reference([7, 7, 50])})
     for _ in range(40):
-        before = source.counters
-        source.suggest([*context], 2)
+        source.suggest([7, 7, 90, 7, 7, 7], 2)
         source.observe([50])
-        after = source.counters
-        names.append(next((n for n in after if after[n] != before[n]), "-"))
-    assert names[:4] == ["history"] * 4  # drafts 7 or 90, always wrong
-    assert names[4:12] == ["doc"] * 8
-    assert names[12] == "history"  # one draft is enough to be muted again
-    assert names[13:29] == ["doc"] * 16
-    assert names[29] == "history"
-    assert set(names[30:]) == {"doc"}
-
-
-def test_a_window_waits_twice_as_long_each_time_up_to_256_and_forgives_a_good_draft() -> None:
-    window, step, waits = Window(), 0, []
-    for _ in range(12):
-        start = step
-        while window.muted(step):
-            step += 1
-        waits.append(step - start)
-        window.settle(4, 0, step)
-        step += 1
-    assert waits == [0, 0, 0, 0, 8, 16, 32, 64, 128, 256, 256, 256]
-    while window.muted(step):
-        step += 1
-    window.settle(4, 4, step)
-    assert not window.muted(step + 1)
-    window.settle(4, 0, step + 1)
-    assert not window.muted(step + 2)
-
-
-def test_recycling_asks_for_no_rows_while_its_drafts_fail() -> None:
-    source = Cascade()
-    for n in range(4):
-        assert source.wants_topk == 8
-        assert source.suggest([1, 2, 1, *range(100, 100 + n), 1], 3)
-        source.observe([3])
-    assert source.wants_topk == 0
+    assert source.counters == {"history": (80, 0), "doc": (0, 0), "recycling": (0, 0)}
+    assert source.wants_topk == 8
 
 
 def test_names_of_the_cascade_itself_are_refused_for_references() -> None:

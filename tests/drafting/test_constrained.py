@@ -13,7 +13,6 @@ from llguidance._lib import LLMatcher
 from llguidance._tokenizer import TokenizerWrapper
 from numpy.typing import NDArray
 
-from fucina_cli.constraint import grammar
 from fucina_cli.constraint.constraint import Constraint
 from fucina_cli.drafting.cascade import Cascade
 from fucina_cli.drafting.constrained import ConstrainedSource
@@ -57,7 +56,7 @@ _ORDINARY: NDArray[np.uint32] = pack_mask(np.ones(len(WORDS.tokens), dtype=np.bo
 
 
 def _constraint(name: str) -> Constraint:
-    text = grammar.prepare(SOURCES[name]).engine_text
+    text = SOURCES[name].prepare().engine_text
     return Constraint(LLMatcher(_ENGINE, text), len(WORDS.tokens), _STOP, _ORDINARY)
 
 

@@ -154,7 +154,7 @@ def _steps_until_drafting(settings: GateSettings | None = None) -> int:
     unverified, text = UnverifiedDrafts(), [0]
     for step in range(100):
         if gate.budget(16, STRONG):
-            assert gate.state()["balance"] <= 0  # what was gained on paper can't be risked
+            assert gate.state()["balance"] <= 0  # only verified gains can be spent
             return step
         unverified.add(STRONG, [1] * 16, len(text))
         if missed := gate.unaffordable(16, STRONG):
@@ -166,7 +166,7 @@ def _steps_until_drafting(settings: GateSettings | None = None) -> int:
 
 
 def test_after_losses_drafts_that_would_have_held_bring_drafting_back() -> None:
-    soon, late = _steps_until_drafting(), _steps_until_drafting(GateSettings(paper=0))
+    soon, late = _steps_until_drafting(), _steps_until_drafting(GateSettings(unaffordable_weight=0))
     assert 5 < soon < 40
     assert late > 2 * soon
 

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from fucina_cli.families.errors import TemplateError
 from gguf import TokenType
 
 from fucina_cli.decoding.reply import ThinkingTokens
-from fucina_cli.families.family import Family, SamplingDefaults
+from fucina_cli.families.family import Advice, Family
 from fucina_cli.families.gemma4 import GEMMA4
 from fucina_cli.families.generic import GENERIC
 from fucina_cli.families.qwen3 import QWEN3
-from fucina_cli.families.registry import FAMILIES, WrongFamily, check_family, family_of
+from fucina_cli.families.registry import WrongFamily, check_family, families, family_of
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import chat_prompt, stop_token, thinking_tokens
+from fucina_cli.prompts.errors import TemplateError
 from tests.support import ggufs
 
 
@@ -55,7 +55,7 @@ def load() -> Iterator[Callable[[Path], Model]]:
 def test_each_architecture_has_one_family(architecture: str, family: Family) -> None:
     assert family_of(architecture) is family
     check_family(family, architecture)
-    for other in FAMILIES:
+    for other in families():
         if other is not family:
             with pytest.raises(WrongFamily, match=f"use {family.command} for this file"):
                 check_family(other, architecture)
@@ -77,9 +77,9 @@ def test_the_wrong_entry_point_is_told_what_it_runs_and_what_the_file_is() -> No
 
 
 def test_no_architecture_is_claimed_twice_and_every_command_is_installed() -> None:
-    claimed = [name for family in FAMILIES for name in family.architectures]
+    claimed = [name for family in families() for name in family.architectures]
     assert len(claimed) == len(set(claimed))
-    assert {family.command for family in FAMILIES} == {
+    assert {family.command for family in families()} == {
         "fucina-qwen3",
         "fucina-gemma4",
         "fucina-run",
@@ -89,31 +89,36 @@ def test_no_architecture_is_claimed_twice_and_every_command_is_installed() -> No
 # -- sampling ------------------------------------------------------------------------------------
 
 
+def advice(temperature: float, top_k: float, top_p: float, min_p: float | None = None) -> Advice:
+    found = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    return found if min_p is None else {**found, "min_p": min_p}
+
+
 def defaults(
     family: Family, *, thinking: bool = False, file: Mapping[str, float] | None = None
-) -> SamplingDefaults:
+) -> Advice:
     return family.sampling(thinking, (file or {}).get)
 
 
 def test_qwen3_samples_cooler_when_it_thinks() -> None:
-    assert defaults(QWEN3, thinking=True) == SamplingDefaults(0.6, 20, 0.95, 0.0)
-    assert defaults(QWEN3, thinking=False) == SamplingDefaults(0.7, 20, 0.8, 0.0)
+    assert defaults(QWEN3, thinking=True) == advice(0.6, 20, 0.95)
+    assert defaults(QWEN3, thinking=False) == advice(0.7, 20, 0.8)
 
 
 def test_qwen3_knows_better_than_the_file() -> None:
     file = {"general.sampling.temp": 0.1, "general.sampling.top_k": 1.0}
-    assert defaults(QWEN3, thinking=True, file=file) == SamplingDefaults(0.6, 20, 0.95)
+    assert defaults(QWEN3, thinking=True, file=file) == advice(0.6, 20, 0.95)
 
 
 @pytest.mark.parametrize("thinking", [True, False])
 @pytest.mark.parametrize(
     ("family", "fallback"),
-    [(GEMMA4, SamplingDefaults(1.0, 64, 0.95)), (GENERIC, SamplingDefaults(0.8, 40, 0.95))],
+    [(GEMMA4, advice(1.0, 64, 0.95)), (GENERIC, advice(0.8, 40, 0.95))],
 )
 def test_other_families_take_each_key_of_the_file_and_fall_back_for_the_rest(
-    family: Family, fallback: SamplingDefaults, thinking: bool
+    family: Family, fallback: Advice, thinking: bool
 ) -> None:
-    def got(file: Mapping[str, float]) -> SamplingDefaults:
+    def got(file: Mapping[str, float]) -> Advice:
         return defaults(family, thinking=thinking, file=file)
 
     assert got({}) == fallback
@@ -123,10 +128,10 @@ def test_other_families_take_each_key_of_the_file_and_fall_back_for_the_rest(
         "general.sampling.top_p": 0.5,
         "general.sampling.min_p": 0.05,
     }
-    assert got(everything) == SamplingDefaults(0.3, 7, 0.5, 0.05)
-    assert got({"general.sampling.temp": 0.3}) == SamplingDefaults(0.3, fallback.top_k, 0.95)
-    assert got({"general.sampling.top_k": 0.0}) == SamplingDefaults(fallback.temperature, 0, 0.95)
-    assert got({"general.sampling.temp": 0.0}) == SamplingDefaults(0.0, fallback.top_k, 0.95)
+    assert got(everything) == advice(0.3, 7, 0.5, 0.05)
+    assert got({"general.sampling.temp": 0.3}) == advice(0.3, fallback["top_k"], 0.95)
+    assert got({"general.sampling.top_k": 0.0}) == advice(fallback["temperature"], 0, 0.95)
+    assert got({"general.sampling.temp": 0.0}) == advice(0.0, fallback["top_k"], 0.95)
 
 
 def test_sampling_keys_are_read_from_a_real_file(
@@ -134,7 +139,7 @@ def test_sampling_keys_are_read_from_a_real_file(
 ) -> None:
     keys = {"temp": 0.5, "top_k": 33}
     model = load(ggufs.build_gemma4(tmp_path / "g.gguf", sampling=keys))
-    assert GEMMA4.sampling(False, model.number) == SamplingDefaults(0.5, 33, 0.95)
+    assert GEMMA4.sampling(False, model.number) == advice(0.5, 33, 0.95)
 
 
 def test_sampling_keys_that_are_no_numbers_count_as_absent(
@@ -142,7 +147,7 @@ def test_sampling_keys_that_are_no_numbers_count_as_absent(
 ) -> None:
     overrides = {"general.sampling.temp": "hot", "general.sampling.top_k": [1, 2]}
     model = load(ggufs.build_llama(tmp_path / "l.gguf", overrides=overrides))
-    assert GENERIC.sampling(False, model.number) == SamplingDefaults(0.8, 40, 0.95)
+    assert GENERIC.sampling(False, model.number) == advice(0.8, 40, 0.95)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
@@ -151,7 +156,7 @@ def test_sampling_keys_that_are_not_finite_count_as_absent(
 ) -> None:
     overrides = {"general.sampling.temp": value, "general.sampling.top_k": value}
     model = load(ggufs.build_llama(tmp_path / "l.gguf", overrides=overrides))
-    assert GENERIC.sampling(False, model.number) == SamplingDefaults(0.8, 40, 0.95)
+    assert GENERIC.sampling(False, model.number) == advice(0.8, 40, 0.95)
 
 
 # -- where a reply ends --------------------------------------------------------------------------

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
-from fucina_cli.families.errors import TemplateError
-from fucina_cli.families.template import Marker, Rendered, render
 
 from fucina_cli.families.gemma4 import GEMMA4
 from fucina_cli.families.qwen3 import QWEN3
+from fucina_cli.prompts.errors import TemplateError
+from fucina_cli.prompts.template import Marker, Rendered, render
 from tests.support import ggufs
 
 SYSTEM = "Be brief."
@@ -355,7 +355,7 @@ def test_hostile_and_broken_templates_are_refused_in_one_line(template: str, rea
 def test_a_template_that_does_not_end_is_stopped(
     template: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fucina_cli.families.template._SECONDS", 1.0)
+    monkeypatch.setattr("fucina_cli.prompts.template._SECONDS", 1.0)
     begin = time.perf_counter()
     with pytest.raises(TemplateError, match="did not end within 1 s"):
         render(template, conversation(USER), markers=())
@@ -363,7 +363,7 @@ def test_a_template_that_does_not_end_is_stopped(
 
 
 def test_a_value_that_doubles_for_ever_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fucina_cli.families.template._MEMORY_BYTES", 1 << 26)
+    monkeypatch.setattr("fucina_cli.prompts.template._MEMORY_BYTES", 1 << 26)
     growing = "{% set n = namespace(x='a') %}{% for i in range(99) %}{% set n.x = n.x ~ n.x %}"
     with pytest.raises(TemplateError, match="takes more memory"):
         render(growing + "{% endfor %}", conversation(USER), markers=())

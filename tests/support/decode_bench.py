@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fucina_cli.answer import Answer
 from fucina_cli.constraint import grammar
 from fucina_cli.constraint.grammar import Grammar
-from fucina_cli.decoding.reply import Reply
+from fucina_cli.decoding.reply import OnText, Reply
 from fucina_cli.decoding.step import step
 from fucina_cli.decoding.stream import Stream
 from fucina_cli.drafting.gated import Gated
+from fucina_cli.drafting.speculation import Speculation
+from fucina_cli.engine import Engine
 from fucina_cli.llama.context import Context
 from fucina_cli.llama.exactness import probe
 from fucina_cli.llama.model import Model
+from fucina_cli.prompts import Prompt
+from fucina_cli.request import Request
 from fucina_cli.sampling import LogitProcessor, Sampler, SamplingConfig, Structured
 from fucina_cli.sampling.processor import ForcesBytes
 from tests.support.grammars import SOURCES
@@ -27,6 +33,9 @@ SAMPLED = SamplingConfig(
 )
 _LIMIT = 48
 STREAMS = 3
+#: On every machine, and where a worker has one core too: work that llama.cpp splits between threads
+#: is work whose sums could come to depend on how many rows there are.
+THREADS = 2
 
 
 class Bench:
@@ -34,7 +43,7 @@ class Bench:
 
     def __init__(self, path: Path) -> None:
         self.model = Model(path)
-        self.context = Context(self.model, n_ctx=700, n_slots=STREAMS)
+        self.context = Context(self.model, n_ctx=700, n_slots=STREAMS, threads=THREADS)
         self.exactness = probe(self.context)
         stop = self.model.vocabulary.eos
         assert stop is not None
@@ -45,7 +54,7 @@ class Bench:
 
     def grammar(self, name: str) -> Grammar:
         if name not in self._grammars:
-            prepared = grammar.prepare(SOURCES[name])
+            prepared = SOURCES[name].prepare()
             self._grammars[name] = grammar.compile_grammar(prepared, self.tokens)
         return self._grammars[name]
 
@@ -78,6 +87,53 @@ class Bench:
     def run(self, *streams: Stream) -> None:
         while step(self.context, streams):
             pass
+
+
+def generate(
+    context: Context,
+    prompt: Prompt,
+    request: Request,
+    *,
+    speculation: Speculation | None = None,
+    on_first_forward: Callable[[], None] | None = None,
+) -> Answer:
+    """One answer, in a context that is emptied first."""
+    alone = Engine(context, speculation=speculation)
+    return alone.decode(replace(request, prompt=prompt), on_first_forward)
+
+
+class Decoder:
+    """An engine whose requests have names."""
+
+    def __init__(
+        self, context: Context, *, speculation: Speculation | None = None, share: bool = True
+    ) -> None:
+        self.engine = Engine(context, speculation=speculation, share=share)
+        self._names: list[Hashable] = []
+
+    @property
+    def free(self) -> int:
+        return self.engine.free
+
+    @property
+    def running(self) -> int:
+        return self.engine.running
+
+    def submit(
+        self, name: Hashable, prompt: Prompt, request: Request, on_text: OnText | None = None
+    ) -> None:
+        index = len(self._names)
+        self._names.append(name)
+        self.engine.submit(replace(request, prompt=prompt, on_text=on_text, index=index))
+
+    def advance(self) -> list[tuple[Hashable, Answer]]:
+        return self._named(self.engine.advance())
+
+    def interrupt(self) -> list[tuple[Hashable, Answer]]:
+        return self._named(self.engine.interrupt())
+
+    def _named(self, answers: list[Answer]) -> list[tuple[Hashable, Answer]]:
+        return [(self._names[answer.index], answer) for answer in answers]
 
 
 class Logged:

@@ -36,35 +36,9 @@ import numpy.typing as npt
 from gguf import GGUFValueType, LlamaFileType, TokenType
 
 from fucina_cli.tiny import ggufs
-from fucina_cli.tiny.ggufs import Encoded, Tensor, typed
-
-__all__ = [
-    "CHATML_TEMPLATE",
-    "GEMMA4_TEMPLATE",
-    "QWEN3_SPECIALS",
-    "QWEN3_TEMPLATE",
-    "Encoded",
-    "Tensor",
-    "Vocabulary",
-    "bert_vocabulary",
-    "build_embedding",
-    "build_gemma4",
-    "build_llama",
-    "build_llama_spm",
-    "build_qwen3",
-    "gemma4_vocabulary",
-    "llama_vocabulary",
-    "qwen3_vocabulary",
-    "spm_vocabulary",
-    "typed",
-    "write_gguf",
-]
+from fucina_cli.tiny.ggufs import Tensor, typed
 
 _NO_OVERRIDES: Mapping[str, object] = MappingProxyType({})
-
-# ---------------------------------------------------------------------------------------------
-# The file format
-# ---------------------------------------------------------------------------------------------
 
 
 def write_gguf(
@@ -96,9 +70,7 @@ def write_gguf(
     return target
 
 
-# ---------------------------------------------------------------------------------------------
-# Weights
-# ---------------------------------------------------------------------------------------------
+# -- weights ---------------------------------------------------------------------------------------
 
 
 class _Weights:
@@ -111,9 +83,6 @@ class _Weights:
     def _normal(self, *shape: int) -> npt.NDArray[np.float32]:
         return self._random.standard_normal(shape, np.float32)
 
-    def f32(self, name: str, values: npt.NDArray[np.float32]) -> None:
-        self.tensors[name] = ggufs.f32(values)
-
     def matrix(self, name: str, n_in: int, n_out: int, *, std: float | None = None) -> None:
         """A Q8_0 matrix [n_out, n_in]; by default it maps unit variance to unit variance."""
         weights = self._normal(n_out, n_in)
@@ -122,7 +91,8 @@ class _Weights:
 
     def norm(self, name: str, size: int, gain: float = 1.0) -> None:
         """An F32 normalisation weight [size] that scatters a little about ``gain``."""
-        self.f32(name, np.float32(gain) * (1 + np.float32(0.1) * self._normal(size)))
+        values = np.float32(gain) * (1 + np.float32(0.1) * self._normal(size))
+        self.tensors[name] = ggufs.f32(values)
 
     def tied_ends(self, n_vocab: int, n_embd: int, logit_std: float) -> None:
         """The embedding [n_vocab, n_embd], which is also the output matrix, and the last norm.
@@ -131,7 +101,16 @@ class _Weights:
         that multiplies itself would make the model repeat its last token for ever.
         """
         self.matrix("token_embd.weight", n_embd, n_vocab, std=logit_std * n_embd**-0.5)
-        self.f32("output_norm.weight", np.sign(self._normal(n_embd)))
+        self.tensors["output_norm.weight"] = ggufs.f32(np.sign(self._normal(n_embd)))
+
+    def attention(self, block: str, n_embd: int, n_q: int, n_kv: int, *, v: bool = True) -> None:
+        """Queries of ``n_q`` numbers a token, keys of ``n_kv``, and values unless keys serve."""
+        self.norm(f"{block}.attn_norm.weight", n_embd)
+        self.matrix(f"{block}.attn_q.weight", n_embd, n_q)
+        self.matrix(f"{block}.attn_k.weight", n_embd, n_kv)
+        if v:
+            self.matrix(f"{block}.attn_v.weight", n_embd, n_kv)
+        self.matrix(f"{block}.attn_output.weight", n_q, n_embd)
 
     def gated_ffn(self, block: str, n_embd: int, n_ff: int) -> None:
         self.norm(f"{block}.ffn_norm.weight", n_embd)
@@ -140,9 +119,7 @@ class _Weights:
         self.matrix(f"{block}.ffn_down.weight", n_ff, n_embd)
 
 
-# ---------------------------------------------------------------------------------------------
-# Vocabularies
-# ---------------------------------------------------------------------------------------------
+# -- vocabularies ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -531,9 +508,7 @@ def bert_vocabulary() -> Vocabulary:
     )
 
 
-# ---------------------------------------------------------------------------------------------
-# Chat templates
-# ---------------------------------------------------------------------------------------------
+# -- chat templates --------------------------------------------------------------------------------
 
 CHATML_TEMPLATE = r"""
 {%- for message in messages -%}
@@ -588,9 +563,7 @@ GEMMA4_TEMPLATE = r"""
 """The default of :func:`build_gemma4`: does not think unless ``enable_thinking`` is true."""
 
 
-# ---------------------------------------------------------------------------------------------
-# Models
-# ---------------------------------------------------------------------------------------------
+# -- models ----------------------------------------------------------------------------------------
 
 
 def _general(architecture: str, name: str) -> dict[str, object]:
@@ -631,15 +604,16 @@ def build_qwen3(
     """
     vocabulary = qwen3_vocabulary()
     metadata = _general("qwen3", "Tiny Random Qwen3") | {
-        **ggufs.sizes(
-            "qwen3",
-            layers=n_layer,
-            context=n_ctx,
-            width=n_embd,
-            hidden=n_ff,
-            heads=n_head,
-            others=ggufs.qwen3_attention(heads_kv=n_head_kv, head=head_dim, epsilon=1e-6, base=1e6),
-        ),
+        "qwen3.block_count": n_layer,
+        "qwen3.context_length": n_ctx,
+        "qwen3.embedding_length": n_embd,
+        "qwen3.feed_forward_length": n_ff,
+        "qwen3.attention.head_count": n_head,
+        "qwen3.attention.head_count_kv": n_head_kv,
+        "qwen3.attention.key_length": head_dim,
+        "qwen3.attention.value_length": head_dim,
+        "qwen3.attention.layer_norm_rms_epsilon": 1e-6,
+        "qwen3.rope.freq_base": 1e6,
         "tokenizer.ggml.model": "gpt2",
         "tokenizer.ggml.pre": "qwen2",
         **vocabulary.metadata,
@@ -653,11 +627,7 @@ def build_qwen3(
     weights.tied_ends(len(vocabulary), n_embd, logit_std)
     for layer in range(n_layer):
         block = f"blk.{layer}"
-        weights.norm(f"{block}.attn_norm.weight", n_embd)
-        weights.matrix(f"{block}.attn_q.weight", n_embd, n_head * head_dim)
-        weights.matrix(f"{block}.attn_k.weight", n_embd, n_head_kv * head_dim)
-        weights.matrix(f"{block}.attn_v.weight", n_embd, n_head_kv * head_dim)
-        weights.matrix(f"{block}.attn_output.weight", n_head * head_dim, n_embd)
+        weights.attention(block, n_embd, n_head * head_dim, n_head_kv * head_dim)
         weights.norm(f"{block}.attn_q_norm.weight", head_dim, 2.0)
         weights.norm(f"{block}.attn_k_norm.weight", head_dim)
         weights.gated_ffn(block, n_embd, n_ff)
@@ -707,26 +677,26 @@ def build_gemma4(
             else value
             for key, value in (sampling or {}).items()
         },
-        **ggufs.sizes(
-            "gemma4",
-            layers=n_layer,
-            context=n_ctx,
-            width=n_embd,
-            hidden=n_ff,
-            heads=n_head,
-            others=ggufs.gemma4_attention(
-                slides,
-                heads_kv=n_head_kv,
-                head=head_dim_swa,
-                base=1e4,
-                full_heads_kv=n_head_kv_full,
-                full_head=head_dim,
-                full_base=1e6,
-                window=window,
-                softcap=softcap,
-                epsilon=1e-6,
-            ),
-        ),
+        "gemma4.block_count": n_layer,
+        "gemma4.context_length": n_ctx,
+        "gemma4.embedding_length": n_embd,
+        "gemma4.feed_forward_length": n_ff,
+        "gemma4.attention.head_count": n_head,
+        "gemma4.attention.head_count_kv": [n_head_kv if s else n_head_kv_full for s in slides],
+        "gemma4.attention.key_length": head_dim,
+        "gemma4.attention.value_length": head_dim,
+        "gemma4.attention.key_length_swa": head_dim_swa,
+        "gemma4.attention.value_length_swa": head_dim_swa,
+        "gemma4.attention.sliding_window": window,
+        "gemma4.attention.sliding_window_pattern": slides,
+        "gemma4.attention.shared_kv_layers": 0,
+        "gemma4.attention.layer_norm_rms_epsilon": 1e-6,
+        "gemma4.rope.freq_base": 1e6,
+        "gemma4.rope.freq_base_swa": 1e4,
+        "gemma4.rope.dimension_count": head_dim,
+        "gemma4.rope.dimension_count_swa": head_dim_swa,
+        "gemma4.final_logit_softcapping": softcap,
+        "gemma4.embedding_length_per_layer_input": 0,
         "tokenizer.ggml.model": "gemma4",
         **vocabulary.metadata,
         "tokenizer.ggml.bos_token_id": vocabulary.ids["<bos>"],
@@ -745,16 +715,11 @@ def build_gemma4(
         turning = head_dim // 8
         still = head_dim // 2 - turning
         factors = np.repeat(np.array([1, 1e30], np.float32), [turning, still])
-        weights.f32("rope_freqs.weight", factors)
+        weights.tensors["rope_freqs.weight"] = ggufs.f32(factors)
     for layer, slide in enumerate(slides):
         block = f"blk.{layer}"
         head, heads_kv = (head_dim_swa, n_head_kv) if slide else (head_dim, n_head_kv_full)
-        weights.norm(f"{block}.attn_norm.weight", n_embd)
-        weights.matrix(f"{block}.attn_q.weight", n_embd, n_head * head)
-        weights.matrix(f"{block}.attn_k.weight", n_embd, heads_kv * head)
-        if slide:
-            weights.matrix(f"{block}.attn_v.weight", n_embd, heads_kv * head)
-        weights.matrix(f"{block}.attn_output.weight", n_head * head, n_embd)
+        weights.attention(block, n_embd, n_head * head, heads_kv * head, v=slide)
         # Gemma 4 does not divide the attention scores by the root of the head size.
         weights.norm(f"{block}.attn_q_norm.weight", head, 2.0 * head**-0.5)
         weights.norm(f"{block}.attn_k_norm.weight", head)
@@ -782,32 +747,23 @@ def _build_llama(
 ) -> Path:
     head_dim = n_embd // n_head
     metadata = _general("llama", "Tiny Random Llama") | {
-        **ggufs.sizes(
-            "llama",
-            layers=n_layer,
-            context=n_ctx,
-            width=n_embd,
-            hidden=n_ff,
-            heads=n_head,
-            others={
-                "attention.head_count_kv": n_head_kv,
-                "attention.layer_norm_rms_epsilon": 1e-5,
-                "rope.dimension_count": head_dim,
-                "rope.freq_base": 1e4,
-                "vocab_size": len(vocabulary),
-            },
-        ),
+        "llama.block_count": n_layer,
+        "llama.context_length": n_ctx,
+        "llama.embedding_length": n_embd,
+        "llama.feed_forward_length": n_ff,
+        "llama.attention.head_count": n_head,
+        "llama.attention.head_count_kv": n_head_kv,
+        "llama.attention.layer_norm_rms_epsilon": 1e-5,
+        "llama.rope.dimension_count": head_dim,
+        "llama.rope.freq_base": 1e4,
+        "llama.vocab_size": len(vocabulary),
         **tokenizer,
     }
     weights = _Weights(seed)
     weights.tied_ends(len(vocabulary), n_embd, logit_std)
     for layer in range(n_layer):
         block = f"blk.{layer}"
-        weights.norm(f"{block}.attn_norm.weight", n_embd)
-        weights.matrix(f"{block}.attn_q.weight", n_embd, n_embd)
-        weights.matrix(f"{block}.attn_k.weight", n_embd, n_head_kv * head_dim)
-        weights.matrix(f"{block}.attn_v.weight", n_embd, n_head_kv * head_dim)
-        weights.matrix(f"{block}.attn_output.weight", n_embd, n_embd)
+        weights.attention(block, n_embd, n_embd, n_head_kv * head_dim)
         weights.gated_ffn(block, n_embd, n_ff)
     return write_gguf(path, metadata, weights.tensors, overrides=overrides, drop=drop)
 
@@ -931,19 +887,14 @@ def build_embedding(
     """
     vocabulary = bert_vocabulary()
     metadata = _general("bert", "Tiny Random BERT") | {
-        **ggufs.sizes(
-            "bert",
-            layers=n_layer,
-            context=n_ctx,
-            width=n_embd,
-            hidden=n_ff,
-            heads=n_head,
-            others={
-                "attention.layer_norm_epsilon": 1e-12,
-                "attention.causal": False,
-                "pooling_type": 1,  # mean
-            },
-        ),
+        "bert.block_count": n_layer,
+        "bert.context_length": n_ctx,
+        "bert.embedding_length": n_embd,
+        "bert.feed_forward_length": n_ff,
+        "bert.attention.head_count": n_head,
+        "bert.attention.layer_norm_epsilon": 1e-12,
+        "bert.attention.causal": False,
+        "bert.pooling_type": 1,  # mean
         "tokenizer.ggml.token_type_count": 2,
         "tokenizer.ggml.model": "bert",
         "tokenizer.ggml.pre": "default",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from fucina_cli.constraint.source import Source
-
-from fucina_cli.constraint import source
+from fucina_cli import Choice, JsonSchema, Lark, Regex
+from fucina_cli.constraint.kind import Spec
 
 TRIAGE = """{"type": "object", "properties": {
   "category": {"enum": ["bug", "billing", "how_to", "feature_request", "account_access"]},
@@ -30,14 +29,14 @@ term: NUMBER | "(" expr ")"
 NUMBER: /[0-9]{1,3}/
 """
 
-SOURCES: dict[str, Source] = {
-    "triage": source.json_schema(TRIAGE),
-    "deep": source.json_schema(DEEP),
-    "free string": source.json_schema(FREE_STRING),
-    "regex with repeats": source.regex(r"[A-Z]{2,4}-\d{1,5}(\.[a-f]{2}){0,3}"),
-    "unicode regex": source.regex("(è|日本|🎉|naïve café){1,3}!"),
-    "recursive lark": source.lark(RECURSIVE),
-    "choices sharing prefixes": source.choice(
+SOURCES: dict[str, Spec] = {
+    "triage": JsonSchema(TRIAGE),
+    "deep": JsonSchema(DEEP),
+    "free string": JsonSchema(FREE_STRING),
+    "regex with repeats": Regex(r"[A-Z]{2,4}-\d{1,5}(\.[a-f]{2}){0,3}"),
+    "unicode regex": Regex("(è|日本|🎉|naïve café){1,3}!"),
+    "recursive lark": Lark(RECURSIVE),
+    "choices sharing prefixes": Choice(
         ["bug", "bug report", "bugs", "billing", "how_to", "日本", "日本語", 'say "hi"', "a\\b\n"]
     ),
 }

@@ -1,19 +1,18 @@
-"""Options of the command line, made without parsing one."""
+"""Command lines, made without parsing one."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
-from fucina_cli.cli.options import Options
+from fucina_cli.cli.choosing import flags
+from fucina_cli.cli.commandline import CommandLine
+from fucina_cli.families.generic import GENERIC
 
 #: No test here gets as far as opening it.
 MODEL = "no-such-model.gguf"
 
 
-def options(**given: Any) -> Options:
-    """Options as if only `given` stood on the command line."""
-    fields: dict[str, Any] = {
-        field.name: False if field.type == "bool" else None for field in dataclasses.fields(Options)
-    }
-    return Options(**{**fields, "model": MODEL, "exact": True, "forced_spans": True, **given})
+def command_line(**given: Any) -> CommandLine:
+    """A command line on which only `given` stands, by the names of the options."""
+    defaults = {each.name: each.default for each in flags() if each.type is bool}
+    return CommandLine(GENERIC, MODEL, {**defaults, **given}, flags())

@@ -15,9 +15,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="the recipe needs: pip install '.[train]'")
 pytest.importorskip("tokenizers", reason="the recipe needs: pip install '.[train]'")
 
+from fucina_cli.builtin import builtin_path  # noqa: E402
 from fucina_cli.llama.context import Context, Row  # noqa: E402
 from fucina_cli.llama.model import Model  # noqa: E402
-from fucina_cli.tiny.builtin import builtin_path  # noqa: E402
 from fucina_cli.tiny.corpus.mixture import documents  # noqa: E402
 from fucina_cli.tiny.recipe.batches import batches, written  # noqa: E402
 from fucina_cli.tiny.recipe.export import load  # noqa: E402

@@ -10,7 +10,8 @@ from fucina_cli.cli import jobs, outcome
 from fucina_cli.cli.commandline import CommandLine
 from fucina_cli.cli.mode import SPEED, Mode
 from fucina_cli.cli.process import exits, output
-from fucina_cli.errors import InputError, Names
+from fucina_cli.cli.process.exits import FlagError
+from fucina_cli.errors import InputError
 from fucina_cli.job import Job
 from fucina_cli.options import Option
 from fucina_cli.sampling.draws import LIMIT
@@ -28,14 +29,15 @@ def run(line: CommandLine) -> int:
     from fucina_cli.cli import opening
 
     job, _ = jobs.read(line)
-    assert job is not None
+    if job is None:
+        raise FlagError("MODEL", "nothing to do; give --chat, --prompt, TOKEN_IDS or --info")
     texts = opening.references(line)
     ids_file = None if line["tokens_out"] is None else Path(line["tokens_out"])
     if ids_file is not None:
         _write_ids(ids_file, [])  # proved writable before any work is done
 
-    def who(about: Job | None) -> tuple[str, Names]:
-        return _name(line, about.id if about is not None else None), line.names
+    def who(job: Job | None, part: str | None) -> str:
+        return _name(line, None if job is None else job.id) + line.about(part)
 
     with opening.open_runner(line, texts, probes=line.json, who=who) as runner:
         seeded = _seeded(line, runner, job)
@@ -47,10 +49,12 @@ def run(line: CommandLine) -> int:
                     shown.take(batch.step())
             except KeyboardInterrupt:
                 shown.take(batch.interrupt())
+                if not shown.any:
+                    raise
         if ids_file is not None:
             _write_ids(ids_file, shown.last.tokens)
         if shown.last.gate is not None and not line.quiet:
-            shown.drafts.tell(runner.forwards)
+            shown.drafts.tell(runner.host.forwards)
         return shown.exit_code()
 
 
@@ -59,7 +63,7 @@ def _seeded(line: CommandLine, runner: Runner, job: Job) -> list[Job]:
     n = line.streams
     if n == 1:
         return [job]
-    sampling = runner.planner.plan(job).sampling
+    sampling = runner.host.planner.plan(job).sampling
     step = 0 if sampling.greedy else 1
     seeds = [(sampling.seed + step * number) % LIMIT for number in range(n)]
     if not line.quiet:
@@ -132,6 +136,11 @@ class _InOrder:
             if self._line.given("verbose") and not many:
                 outcome.tell_timing(answer)
         return outcome.tell(self._line, answer, _name(self._line, answer.index))
+
+    @property
+    def any(self) -> bool:
+        """Whether there is an answer, or a part of one."""
+        return bool(self._codes)
 
     def exit_code(self) -> int:
         """That of all answers."""

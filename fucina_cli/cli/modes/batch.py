@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from fucina_cli.answer import Answer
     from fucina_cli.cli.batch.lines import LineJob
     from fucina_cli.cli.batch.results import Done, Name, Records
-    from fucina_cli.errors import Names
     from fucina_cli.job import Job
 
 _AHEAD = 64  # requests of a file that are looked at before they are answered
@@ -60,7 +59,7 @@ def run(line: CommandLine) -> int:
                     records.interrupt()
             if line["resume"] and not tally.interrupted:  # else not every line was seen
                 records.sort(requests.seen)
-            tally.tell(runner.forwards)
+            tally.tell(runner.host.forwards)
     return tally.exit_code()
 
 
@@ -93,12 +92,17 @@ class _Requests:
                 return job
         return None
 
-    def who(self, job: Job | None) -> tuple[str, Names]:
-        """Messages about a request begin with its line, and name its keys."""
+    def who(self, job: Job | None, part: str | None) -> str:
+        """Messages about a request begin with its line, and name its keys.
+
+        Not where they are about what the command line gave for all of them.
+        """
         if job is None:
-            return "", self._line.names
+            return self._line.about(part)
         request: LineJob = job.id
-        return f"line {request.number}: ", request.names
+        if part is not None and request.names(part) == self._line.names(part):
+            return self._line.about(part)
+        return f"line {request.number}: " + ("" if part is None else f"{request.names(part)}: ")
 
     def _read(self, number: int, raw: bytes | None) -> Job | None:
         from fucina_cli.cli.batch import lines

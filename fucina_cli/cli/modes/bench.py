@@ -21,8 +21,8 @@ from fucina_cli.sampling.draws import LIMIT
 
 if TYPE_CHECKING:
     from fucina_cli.engine import Engine
+    from fucina_cli.host import Host
     from fucina_cli.request import Request
-    from fucina_cli.runner import Runner
     from fucina_cli.throughput import Difference, Pass
 
 _GEN = 128  # tokens decoded unless --gen says otherwise, as llama-bench does
@@ -37,24 +37,25 @@ def run(line: CommandLine) -> int:
     job, given = jobs.read(line)
     texts = references(line)
     with open_runner(line, texts, probes=True) as runner:
+        host = runner.host
         gen = _GEN if line["gen"] is None else line["gen"]
         prompted = job is not None
         if job is None:
-            job = Job.ids(_ids(line, runner, gen), given.constraint, **given.settings)
+            job = Job.ids(_ids(line, host, gen), given.constraint, **given.settings)
         job = replace(job, settings={**job.settings, "gen": gen})
         try:
-            bench = _Bench(line, runner, job, gen)
+            bench = _Bench(line, host, job, gen)
             return bench.alone(prompted) if line.streams == 1 else bench.lockstep(line.streams)
         except (*STREAM_FAILURES, ModelError) as error:
-            raise runner.planner.fault(job, error) from None
+            raise host.planner.fault(job, error) from None
 
 
-def _ids(line: CommandLine, runner: Runner, gen: int) -> list[int]:
+def _ids(line: CommandLine, host: Host, gen: int) -> list[int]:
     """Built-in ids, as many as fit. Raises InputError where none does."""
     from fucina_cli.llama.exactness import spread_ids
 
-    ctx, n_vocab = runner.runtime.ctx, runner.model.n_vocab
-    size = runner.model.n_ctx_train if ctx is None else ctx
+    ctx, n_vocab = host.runtime.ctx, host.model.n_vocab
+    size = host.model.n_ctx_train if ctx is None else ctx
     room = size - gen - 1
     if room < 1:
         raise InputError("gen", f"{gen} tokens do not fit the context of {size} tokens")
@@ -76,10 +77,10 @@ class _Series:
 
 
 class _Bench:
-    def __init__(self, line: CommandLine, runner: Runner, job: Job, gen: int) -> None:
-        self._line, self._runner, self._job = line, runner, job
-        self._planned = runner.planner.plan(job)
-        runner.compile(self._planned)
+    def __init__(self, line: CommandLine, host: Host, job: Job, gen: int) -> None:
+        self._line, self._host, self._job = line, host, job
+        self._planned = host.planner.plan(job)
+        host.compile(self._planned)
         self._constrained = self._planned.compiled is not None
         # The first token comes with the prefill.
         self._limit = gen + (not self._constrained)
@@ -187,8 +188,8 @@ class _Bench:
     # ----------------------------------------------------------------------------------------
 
     def _engine(self, n: int) -> Engine:
-        size = self._runner.planner.context_size(len(self._prompt.tokens), self._limit)
-        return self._runner.engine_in(self._runner.open_context(size, n))
+        size = self._host.planner.context_size(len(self._prompt.tokens), self._limit)
+        return self._host.engine_in(self._host.open_context(size, n))
 
     def _request(self, number: int) -> Request:
         """Of the stream `number`, from the start of its constraint."""
@@ -218,7 +219,7 @@ class _Bench:
 
     def _title(self, what: str) -> str:
         kind = f", {self._kind}" if self._kind else ""
-        return f"{self._runner.model.quantization} weights{kind}, {what}"
+        return f"{self._host.model.quantization} weights{kind}, {what}"
 
     def _tell_memory(self) -> None:
         if not self._line.quiet:
@@ -230,16 +231,16 @@ class _Bench:
 
     def _settings(self) -> dict[str, Any]:
         settings = self._planned.sampling.as_dict()
-        exactness = self._runner.exactness
+        exactness = self._host.exactness
         return {
             "model": self._line.model,
-            "quantization": self._runner.model.quantization,
+            "quantization": self._host.model.quantization,
             "rounds": self._rounds,
             "prompt_tokens": len(self._prompt.tokens),
             "constraint": self._kind,
             "seed": settings.pop("seed"),
             "sampling": settings,
-            "spec": self._runner.runtime.drafts is not None,
+            "spec": self._host.runtime.drafts is not None,
             "exact": exactness.exact if exactness else None,
         }
 
@@ -329,7 +330,7 @@ class _Bench:
         return f"{text}, {within} the noise between the arms ({difference.noise:.3g})"
 
     def _text(self, token: int | None) -> str:
-        return "(the end)" if token is None else self._runner.model.vocabulary.text(token)
+        return "(the end)" if token is None else self._host.model.vocabulary.text(token)
 
 
 def _arm_record(series: _Series) -> dict[str, Any]:

@@ -21,11 +21,12 @@ def run(line: CommandLine) -> int:
     from fucina_cli.cli.opening import open_runner
 
     with open_runner(line, probes=False) as runner:
-        model, family = runner.model, runner.family
+        host = runner.host
+        model, family = host.model, host.family
         room = max(0, min(_PROBE_TOKENS, model.n_ctx_train - 1))
-        context = runner.open_context(runner.planner.context_size(1, room))
-        exactness = runner.probe(context)
-        stop = runner.planner.stop_token(chat=True)
+        context = host.open_context(host.planner.context_size(1, room))
+        exactness = host.probe(context)
+        stop = host.planner.stop_token(chat=True)
         thinks = family.thinking is not None and family.thinking.on_by_default
         described: dict[str, Any] = {
             "file": str(model.path.resolve()),
@@ -41,7 +42,7 @@ def run(line: CommandLine) -> int:
             "sliding_window": model.sliding_window or None,
             "template": model.chat_template is not None,
             "stop_token": {"id": stop, "text": model.vocabulary.text(stop)},
-            "sampling": runner.planner.advice(thinks=thinks),
+            "sampling": host.planner.advice(thinks=thinks),
             "cache_type": list(context.cache_type),
             "exact": exactness.exact,
             "exact_reason": exactness.reason,

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 from fucina_cli.constraint.kind import GrammarError, Kind, Prepared, Verdict
@@ -74,8 +75,12 @@ class JsonSchema:
                 f"a JSON schema is an object, not {_json_name(schema)}; see https://json-schema.org"
             )
         object.__setattr__(self, "schema", schema)
+        try:
+            self.identity  # noqa: B018 (its text is made once, here)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise GrammarError(f"not JSON: {one_line(str(error))}") from None
 
-    @property
+    @cached_property
     def identity(self) -> Hashable:
         """Kind, text and layout.
 
@@ -93,7 +98,7 @@ class JsonSchema:
 
         from fucina_cli.constraint.diagnostics import diagnosis
 
-        _check_schema(self.schema)
+        check_schema(self.schema)
         layout = {
             "whitespace_flexible": self.whitespace,
             "item_separator": ",",
@@ -192,7 +197,7 @@ def _known_dialect(schema: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     return rest, [f"unknown $schema '{named[:80]}'; the schema is read as draft 2020-12"]
 
 
-def _check_schema(schema: Any) -> None:
+def check_schema(schema: Any) -> None:
     """Raise GrammarError when `schema` is not a JSON schema of its own draft."""
     with _jsonschema(schema) as jsonschema:
         kind = _validator_class(jsonschema, schema)

@@ -27,12 +27,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NoReturn
 
+from fucina_cli.builtin import builtin_path
 from fucina_cli.cli.process import exits, output, program
 from fucina_cli.cli.process.parser import Parser, whole
 from fucina_cli.constraint.kind import GrammarError
 from fucina_cli.decoding.step import STREAM_FAILURES
 from fucina_cli.llama.errors import ContextFull, ModelError
-from fucina_cli.tiny.builtin import builtin_path
 from fucina_cli.tiny.corpus.ticket_held_out import HELD_OUT
 from fucina_cli.tiny.experiment.lab import open_lab
 from fucina_cli.tiny.experiment.report import run

@@ -85,32 +85,41 @@ def _describe(config: Config) -> dict[str, object]:
 
 
 def _sizes(config: Config) -> dict[str, object]:
+    sizes: dict[str, object] = {
+        "block_count": config.layers,
+        "context_length": config.context,
+        "embedding_length": config.width,
+        "feed_forward_length": config.hidden,
+        "attention.head_count": config.heads,
+        "attention.layer_norm_rms_epsilon": EPSILON,
+    }
     if config.family == "qwen3":
-        others = ggufs.qwen3_attention(
-            heads_kv=config.heads_kv, head=config.head, epsilon=EPSILON, base=config.base
-        )
+        sizes |= {
+            "attention.head_count_kv": config.heads_kv,
+            "attention.key_length": config.head,
+            "attention.value_length": config.head,
+            "rope.freq_base": config.base,
+        }
     else:
-        others = ggufs.gemma4_attention(
-            [not config.is_full(layer) for layer in range(config.layers)],
-            heads_kv=config.heads_kv,
-            head=config.head,
-            base=config.base,
-            full_heads_kv=config.full_heads_kv,
-            full_head=config.full_head,
-            full_base=config.full_base,
-            window=config.window,
-            softcap=config.softcap,
-            epsilon=EPSILON,
-        )
-    return ggufs.sizes(
-        config.family,
-        layers=config.layers,
-        context=config.context,
-        width=config.width,
-        hidden=config.hidden,
-        heads=config.heads,
-        others=others,
-    )
+        full = [config.is_full(layer) for layer in range(config.layers)]
+        heads_kv = [config.full_heads_kv if f else config.heads_kv for f in full]
+        sizes |= {
+            "attention.head_count_kv": heads_kv,
+            "attention.key_length": config.full_head,
+            "attention.value_length": config.full_head,
+            "attention.key_length_swa": config.head,
+            "attention.value_length_swa": config.head,
+            "attention.sliding_window": config.window,
+            "attention.sliding_window_pattern": [not f for f in full],
+            "attention.shared_kv_layers": 0,
+            "rope.freq_base": config.full_base,
+            "rope.freq_base_swa": config.base,
+            "rope.dimension_count": config.full_head,
+            "rope.dimension_count_swa": config.head,
+            "final_logit_softcapping": config.softcap,
+            "embedding_length_per_layer_input": 0,
+        }
+    return ggufs.under(config.family, sizes)
 
 
 def _tokenizer(vocabulary: Vocabulary, form: Format) -> dict[str, object]:

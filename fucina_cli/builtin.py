@@ -10,5 +10,5 @@ NAME = "tiny"
 
 def builtin_path(family: str) -> Path | None:
     """The built-in model of the family of that name; None when it has none."""
-    path = Path(__file__).parent / f"{family}.gguf"
+    path = Path(__file__).parent / "tiny" / f"{family}.gguf"
     return path if path.is_file() else None

@@ -1,0 +1,210 @@
+"""A loaded model with all that jobs need of it: plans, compiled constraints, contexts, engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from fucina_cli import loading
+from fucina_cli.answer import Answer
+from fucina_cli.constraint.compiler import Compiled, Compiler
+from fucina_cli.constraint.kind import GrammarError
+from fucina_cli.engine import Engine
+from fucina_cli.errors import InputError
+from fucina_cli.families.family import Family
+from fucina_cli.job import Job
+from fucina_cli.llama.context import Context
+from fucina_cli.llama.errors import ModelError
+from fucina_cli.llama.exactness import Exactness, probe
+from fucina_cli.planning import Planner
+from fucina_cli.request import Request
+from fucina_cli.runtime import Blame, Runtime, nobody
+from fucina_cli.timing import Stopwatch
+
+#: Told of what is worth knowing: "warning" or "note", the part of the input that it is about or
+#: None, one sentence, and the job that it is about or None for all.
+Tell = Callable[[str, str | None, str, Job | None], None]
+
+
+class Host:
+    """Serves the jobs of one model.
+
+    Args:
+        name: path of the model, or the name of the built-in one.
+        family: None for the one that the file names.
+        runtime: how it runs.
+        texts: documents to draft from, by name.
+        probes: find out whether each context is exact, which takes a few forwards.
+        blame: told what a crash of native code would be the fault of.
+        tell: takes warnings and notes; None leaves them unsaid.
+
+    Raises InputError for a model or an option that can't be used.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        family: Family | None,
+        runtime: Runtime,
+        *,
+        texts: Mapping[str, str],
+        probes: bool = True,
+        blame: Blame = nobody,
+        tell: Tell | None = None,
+    ) -> None:
+        watch = Stopwatch()
+        loading.check_references(texts)
+        self._cache_types, self._probes = loading.cache_types(runtime), probes
+        self._blame, self._tell = blame, tell
+        self.runtime = runtime
+        self.model, self.family = loading.load_model(name, family, runtime, blame=blame)
+        #: What jobs mean for this model.
+        self.planner = Planner(self.model, self.family, runtime, f"'{name}'")
+        #: What decodes now; its context is made, and made anew, as jobs need it.
+        self.engine: Engine | None = None
+        #: What the last probe found; None before one.
+        self.exactness: Exactness | None = None
+        self._compiler = Compiler(self.model.vocabulary)
+        self._finished_forwards = self._probe_forwards = 0
+        self._drafting: loading.Drafting | None = None
+        if runtime.drafts:
+            try:
+                self._drafting = loading.Drafting(self.model, runtime, texts, blame)
+            except InputError:
+                self.model.close()
+                raise
+            if not self._drafting.possible:
+                text = "this model's state can't be rewound, so nothing is drafted"
+                self._say("warning", runtime.drafts, text)
+        self.load_s = watch.lap()
+
+    @property
+    def forwards(self) -> int:
+        """Forwards that decoded something, common ones counted once."""
+        if self.engine is None:
+            return self._finished_forwards
+        now = self.engine.context.total_forwards - self._probe_forwards
+        return self._finished_forwards + now
+
+    def compile(self, request: Request) -> None:
+        """Give a request its constraint, compiled once for equal ones. Raises InputError."""
+        job = request.job
+        if job is None or job.constraint is None:
+            return
+        stop = self.planner.stop_token(chat=job.is_chat)
+        new = self._compiler.known(job.constraint, stop) is None
+        compiled = self._compiled(job, stop)
+        if new:
+            for text in compiled.warnings:
+                self._say("warning", "constraint", text, job)
+        request.compiled, request.constraint = compiled, compiled.grammar.initial
+        if job.is_chat and self.planner.thinks(job, request.prompt):
+            # What a thinking block before the answer must not contain.
+            vocabulary = self.model.vocabulary
+            own = (stop, vocabulary.eos, vocabulary.eot)
+            request.forbidden_while_thinking = tuple(sorted({t for t in own if t is not None}))
+
+    def open_context(self, size: int, n_slots: int = 1) -> Context:
+        """A context of `n_slots` slots of `size` tokens each. Raises InputError."""
+        ctx, trained = self.runtime.ctx, self.model.n_ctx_train
+        try:
+            with self._blame(self.planner.part):
+                context = Context(
+                    self.model,
+                    n_ctx=size,
+                    n_slots=n_slots,
+                    cache_type=self._cache_types,
+                    threads=self.runtime.threads,
+                )
+        except ModelError as error:
+            raise InputError("ctx" if ctx else self.planner.part, str(error)) from None
+        if size > trained:
+            self._say("warning", "ctx", f"{size} tokens; the model was trained for {trained}")
+        return context
+
+    def probe(self, context: Context) -> Exactness:
+        """Whether this model on this machine is exact; empties the context. Raises InputError."""
+        try:
+            return probe(context)
+        except ModelError as error:
+            raise InputError(self.planner.part, str(error)) from None
+
+    def make_engine(self, least: int, most: int, n_slots: int) -> Engine:
+        """Replace the engine by one of up to `most` tokens for each slot, of `least` if need be.
+
+        Raises InputError when not even that can be had.
+        """
+        self._drop_engine()
+        if self.runtime.ctx is not None:
+            most = self.runtime.ctx
+        else:
+            most = max(least, min(most, self.model.n_ctx_train))
+        try:
+            self.engine = self.engine_in(self.open_context(most, n_slots))
+        except InputError:
+            if most == least:
+                raise
+            self.engine = self.engine_in(self.open_context(least, n_slots))
+        return self.engine
+
+    def engine_in(self, context: Context) -> Engine:
+        """An engine in a context, with the drafts that were asked for. Raises InputError."""
+        if self._probes:
+            self.exactness = self.probe(context)
+        self._probe_forwards = context.total_forwards
+        return Engine(
+            context,
+            speculation=self._drafting.of(context) if self._drafting else None,
+            on_retry=self._retried,
+            recompile=self._recompile,
+        )
+
+    def finished(self, answer: Answer) -> Answer:
+        """An answer of the engine, completed by what only the host knows."""
+        answer.load_s = self.load_s
+        answer.exact = self.exactness.exact if self.exactness else None
+        if answer.failure is not None:
+            assert answer.job is not None
+            answer.error = self.planner.fault(answer.job, answer.failure)
+        return answer
+
+    def close(self) -> None:
+        """Free model and contexts."""
+        self._drop_engine()
+        if self._drafting is not None:
+            self._drafting.close()
+        self.model.close()
+
+    # ----------------------------------------------------------------------------------------
+
+    def _drop_engine(self) -> None:
+        if self.engine is None:
+            return
+        self._finished_forwards = self.forwards
+        engine, self.engine = self.engine, None
+        engine.context.close()
+        if engine.speculation is not None and engine.speculation.draft_context is not None:
+            engine.speculation.draft_context.close()
+
+    def _say(self, kind: str, part: str | None, text: str, job: Job | None = None) -> None:
+        if self._tell is not None:
+            self._tell(kind, part, text, job)
+
+    def _retried(self, request: Request, why: str) -> None:
+        seed = request.sampling.seed
+        text = f"the answer of seed {seed} is not valid ({why}); trying the next seed"
+        self._say("note", None, text, request.job)
+
+    def _recompile(self, request: Request) -> Compiled:
+        assert request.job is not None
+        stop = self.planner.stop_token(chat=request.job.is_chat)
+        return self._compiled(request.job, stop, anew=True)
+
+    def _compiled(self, job: Job, stop: int, *, anew: bool = False) -> Compiled:
+        assert job.constraint is not None
+        try:
+            with self._blame("constraint"):
+                return self._compiler.compile(job.constraint, stop, anew=anew)
+        except GrammarError as error:
+            raise InputError("constraint", str(error)) from None
+        except ModelError as error:
+            raise InputError(self.planner.part, str(error)) from None
