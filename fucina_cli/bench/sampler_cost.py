@@ -37,7 +37,8 @@ _QWEN = SamplingConfig(temperature=0.7, top_k=20, top_p=0.8)
 _TARGETS = {_GREEDY: 150.0, _QWEN: 400.0}
 _MASKS = 32
 _WARM_UP = 3
-_HISTORY = [int(token) for token in np.random.default_rng(3).integers(0, 1000, 2000)]
+_LEAST_VOCAB = 1000
+_HISTORY = [int(token) for token in np.random.default_rng(3).integers(0, _LEAST_VOCAB, 2000)]
 
 
 @dataclass
@@ -166,7 +167,9 @@ def main() -> None:
     """Measure and print."""
     parser = harness.parser(__doc__, rounds=300, model=False)
     size = 151_936
-    parser.add_argument("--vocab", type=whole(64), default=size, metavar="N", help=f"({size})")
+    parser.add_argument(
+        "--vocab", type=whole(_LEAST_VOCAB), default=size, metavar="N", help=f"({size})"
+    )
     harness.run(parser, _measure)
 
 
