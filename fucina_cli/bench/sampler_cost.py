@@ -166,10 +166,7 @@ def _plain(config: SamplingConfig, masks: Sequence[NDArray[np.uint32]]) -> Calla
 def main() -> None:
     """Measure and print."""
     parser = harness.parser(__doc__, rounds=300, model=False)
-    size = 151_936
-    parser.add_argument(
-        "--vocab", type=whole(_LEAST_VOCAB), default=size, metavar="N", help=f"({size})"
-    )
+    parser.add_argument("--vocab", type=whole(_LEAST_VOCAB), default=151_936, metavar="N")
     harness.run(parser, _measure)
 
 

@@ -28,7 +28,7 @@ from fucina_cli.tiny import ggufs
 _SEED = 0
 _EPSILON = 1e-6
 #: Made-up tokens tried for each one that is needed.
-_TRIES = 20
+_TRIES = 5
 #: Standard deviation of the logits: with more the tied head just repeats the last token.
 _LOGIT_STD = 0.5
 
