@@ -50,7 +50,7 @@ def _measure(options: argparse.Namespace) -> harness.Report:
     return harness.Report(
         results,
         f"seconds for a whole answer, medians of {options.rounds} rounds",
-        {"schema": "", "Llama and its grammar": ".3f", "fucina": ".3f", "times faster": ".1f"},
+        "schema|Llama and its grammar:.3f|fucina:.3f|times faster:.1f",
         [(name, *row.values(), row["Llama"] / row["fucina"]) for name, row in results.items()],
     )
 

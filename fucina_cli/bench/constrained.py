@@ -152,15 +152,7 @@ def _measure(options: argparse.Namespace) -> harness.Report:
     return harness.Report(
         rates,
         f"greedy decode, tokens/s, medians of {options.rounds} rounds",
-        {
-            "schema": "",
-            "free text": ".1f",
-            "token by token": ".1f",
-            "forced spans": ".1f",
-            "ratio": ".2f",
-            "tokens": "",
-            "per forward": ".2f",
-        },
+        "schema|free text:.1f|token by token:.1f|forced spans:.1f|ratio:.2f|tokens|per forward:.2f",
         rows,
         ["mean ratio to free text: {}, token by token {}, forced spans {}".format(*means)],
     )

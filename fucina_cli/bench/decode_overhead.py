@@ -63,7 +63,7 @@ def _measure(options: argparse.Namespace) -> harness.Report:
     return harness.Report(
         {"tokens_per_s": medians, "ratio": ratios["stack"], "rates": rates},
         f"unconstrained greedy, {count} tokens, {options.rounds} rounds",
-        {"loop": "", "median tokens/s": ".1f", "min": ".1f", "max": ".1f", "ratio": ".3f"},
+        "loop|median tokens/s:.1f|min:.1f|max:.1f|ratio:.3f",
         [(name, medians[name], min(each), max(each), ratios[name]) for name, each in rates.items()],
     )
 

@@ -44,14 +44,14 @@ class Report:
     Attributes:
         record: what `--json` prints.
         title: of the table.
-        columns: heading to the format of what stands below it, "" for text.
+        columns: headings between "|", each with the format of its figures after ":".
         rows: of the table; None leaves a cell empty.
         notes: lines below the table.
     """
 
     record: dict[str, Any]
     title: str
-    columns: Mapping[str, str]
+    columns: str
     rows: Iterable[Sequence[object]]
     notes: Sequence[str] = ()
 
@@ -91,17 +91,13 @@ def model_file(text: str) -> Path:
     return path
 
 
-def run(
-    parser: argparse.ArgumentParser,
-    measure: Callable[[argparse.Namespace], Report],
-    arguments: Sequence[str] | None = None,
-) -> None:
+def run(parser: Parser, measure: Callable[[argparse.Namespace], Report]) -> None:
     """Measure and print.
 
     Ends the process with one line on stderr and the code of bad input for an argument or a model
     that can't be used, with that of a mismatch where arms disagree.
     """
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     try:
         report = measure(options)
     except Unfit as error:
@@ -113,10 +109,13 @@ def run(
         output.record(report.record)
         return
     table = Table(title=report.title)
-    for heading in report.columns:
+    formats = []
+    for column in report.columns.split("|"):
+        heading, _, form = column.partition(":")
         table.add_column(heading, justify="right" if table.columns else "left")
+        formats.append(form)
     for row in report.rows:
-        cells = zip(row, report.columns.values(), strict=True)
+        cells = zip(row, formats, strict=True)
         table.add_row(*("" if cell is None else format(cell, form) for cell, form in cells))
     console = output.console()
     console.print(table)
@@ -185,10 +184,8 @@ def plan(host: Host, job: Job, **changes: Any) -> Request:
     gen, trained = job.settings["gen"], host.model.n_ctx_train
     length = len(host.planner.prompt(job).tokens)
     if length + gen > trained:
-        text = (
-            f"its context of {trained} tokens is too short for a prompt of {length} and {gen} more"
-        )
-        raise Unfit(host.model.path, text)
+        needed = f"a prompt of {length} and {gen} more"
+        raise Unfit(host.model.path, f"its context of {trained} tokens is too short for {needed}")
     request = replace(host.planner.plan(job), **changes)
     host.compile(request)
     return request

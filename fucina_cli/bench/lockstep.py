@@ -135,16 +135,8 @@ def _streams(options: argparse.Namespace) -> harness.Report:
     return harness.Report(
         seconds,
         f"{n} streams, medians of {options.rounds} rounds",
-        {
-            "case": "",
-            "sequential s": ".3f",
-            "lockstep s": ".3f",
-            "speed-up": ".2f",
-            "bare loop s": ".3f",
-            "lockstep / bare": ".3f",
-            "tokens": "",
-            "forwards": "",
-        },
+        "case|sequential s:.3f|lockstep s:.3f|speed-up:.2f"
+        "|bare loop s:.3f|lockstep / bare:.3f|tokens|forwards",
         rows,
     )
 
@@ -171,10 +163,11 @@ def _passes(
     def bare() -> Pass:
         return Pass([], prefill_s=0.0, decode_s=many.replay(forwards), forwards=forwards, rows=0)
 
-    def sequential() -> Pass:
-        return one_by_one(alone, request, len(jobs))
-
-    arms = {"sequential": sequential, "lockstep": lockstep, "bare loop": bare}
+    arms = {
+        "sequential": lambda: one_by_one(alone, request, len(jobs)),
+        "lockstep": lockstep,
+        "bare loop": bare,
+    }
     return harness.in_turn(arms, rounds)
 
 
@@ -227,7 +220,7 @@ def _requests(options: argparse.Namespace) -> harness.Report:
     return harness.Report(
         rates,
         f"{count} triage requests with a common system text, whole runs",
-        {"": "", "requests/s": ".2f", "8 streams faster, times": ".2f"},
+        "|requests/s:.2f|8 streams faster, times:.2f",
         [(name, rate, rates["8 streams"] / rate) for name, rate in rates.items()],
     )
 

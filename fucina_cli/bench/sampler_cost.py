@@ -197,7 +197,7 @@ def _measure(options: argparse.Namespace) -> harness.Report:
     return harness.Report(
         {"vocab": options.vocab, "rounds": options.rounds, "cases": results},
         f"Sampler.next, {options.vocab:,} logits, {options.rounds} rounds",
-        {"case": "", "median µs": ".1f", "p90 µs": ".1f", "target µs": ".0f"},
+        "case|median µs:.1f|p90 µs:.1f|target µs:.0f",
         [tuple(result.values()) for result in results],
     )
 

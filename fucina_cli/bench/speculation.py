@@ -19,7 +19,6 @@ import argparse
 import statistics
 from dataclasses import dataclass
 
-from fucina_cli.answer import Answer
 from fucina_cli.bench import harness
 from fucina_cli.bench.documents import LEASE, MINUTES, NOTES
 from fucina_cli.bench.schemas import fields, items, string
@@ -27,9 +26,7 @@ from fucina_cli.cli.process import program
 from fucina_cli.constraint.kinds.json_schema import JsonSchema
 from fucina_cli.drafting.automaton import Reference
 from fucina_cli.drafting.speculation import Speculation
-from fucina_cli.host import Host
 from fucina_cli.job import Job
-from fucina_cli.llama.context import Context
 
 _QUOTED_RUN = 5
 _EXAMPLE = """Extract what the text says, word for word, as JSON.
@@ -112,7 +109,7 @@ def _measure(options: argparse.Namespace) -> harness.Report:
         model = host.model
         if not model.can_rewind:
             reason = (
-                f"a recurrent model ({model.architecture}) can't be rewound, so nothing is drafted"
+                f"a recurrent model ({model.architecture}) can't be rewound: nothing is drafted"
             )
             raise harness.Unfit(model.path, reason)
         if any(case.chat for case in cases.values()):
@@ -121,29 +118,28 @@ def _measure(options: argparse.Namespace) -> harness.Report:
         record, rows = {}, []
         groups: dict[str, list[float]] = {}
         for name, case in cases.items():
-            plain, spec = _answers(host, context, name, case, options.rounds)
-            record[name] = {"plain": _seconds(plain), "spec": _seconds(spec)}
-            pairs = zip(*record[name].values(), strict=True)
-            ratio = statistics.median(a / b for a, b in pairs)
+            job, endless = case.job, case.schema is None
+            arms = {
+                "plain": harness.arm(host, context, job, endless=endless),
+                "spec": harness.arm(host, context, job, Speculation, endless=endless),
+            }
+            answers = harness.in_turn(arms, options.rounds)
+            tokens = (answer.tokens for each in answers.values() for answer in each)
+            harness.check_same(tokens, f"{name}: drafts changed the answer")
+            seconds = {arm: [one.decode_s for one in each] for arm, each in answers.items()}
+            ratio = statistics.median(a / b for a, b in zip(*seconds.values(), strict=True))
+            record[name] = seconds
             groups.setdefault(name.split(":")[0], []).append(ratio)
-            medians = harness.medians(record[name], float).values()
-            counts = spec[-1].counts
-            quoted = _quoted(host.planner.prompt(case.job).tokens, spec[-1].tokens)
+            medians = harness.medians(seconds, float).values()
+            last = answers["spec"][-1]
+            counts = last.counts
+            quoted = _quoted(host.planner.prompt(job).tokens, last.tokens)
             held = f"{counts.accepted}/{counts.drafted}"
             rows.append((name, *medians, ratio, counts.committed, quoted, counts.forwards, held))
     return harness.Report(
         record,
         f"greedy decode, medians of {options.rounds}",
-        {
-            "case": "",
-            "plain s": ".3f",
-            "--spec s": ".3f",
-            "ratio": ".2f",
-            "tokens": "",
-            "quoted": ".0%",
-            "forwards": "",
-            "held": "",
-        },
+        "case|plain s:.3f|--spec s:.3f|ratio:.2f|tokens|quoted:.0%|forwards|held",
         rows,
         [
             f"{group}: {statistics.geometric_mean(ratios):.2f} on average (geometric mean)"
@@ -161,24 +157,6 @@ def _quoted(prompt: list[int], answer: list[int]) -> float:
         if cursor.match_length >= _QUOTED_RUN:
             quoted.update(range(end - cursor.match_length, end))
     return len(quoted) / len(answer)
-
-
-def _answers(
-    host: Host, context: Context, name: str, case: _Case, rounds: int
-) -> tuple[list[Answer], list[Answer]]:
-    endless = case.schema is None
-    arms = {
-        "plain": harness.arm(host, context, case.job, endless=endless),
-        "spec": harness.arm(host, context, case.job, Speculation, endless=endless),
-    }
-    plain, spec = harness.in_turn(arms, rounds).values()
-    tokens = (answer.tokens for answer in (*plain, *spec))
-    harness.check_same(tokens, f"{name}: drafts changed the answer")
-    return plain, spec
-
-
-def _seconds(answers: list[Answer]) -> list[float]:
-    return [answer.decode_s for answer in answers]
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def _measure(options: argparse.Namespace) -> harness.Report:
     return harness.Report(
         {"seconds": medians, "ratio": medians[name] / medians["Llama"]},
         f"one-token completion, {options.rounds} rounds",
-        {"command": "", "median s": ".3f", "min": ".3f", "max": ".3f", "ratio": ".2f"},
+        "command|median s:.3f|min:.3f|max:.3f|ratio:.2f",
         [
             (name, medians[name], min(each), max(each), medians[name] / medians["Llama"])
             for name, each in seconds.items()

@@ -34,6 +34,7 @@ from fucina_cli.tiny.corpus.city_documents import held_out_json_prompts, held_ou
 
 FAMILIES = ("qwen3", "gemma4")
 _TOKENS = 200
+_GOOD = ("fluent", "named", "parsed", "satisfied")
 SCHEMA = fields(
     name={"type": "string"},
     country={"type": "string"},
@@ -53,11 +54,6 @@ class Quality:
     parsed: int
     satisfied: int
     bad: list[tuple[str, str]]
-
-    @property
-    def good(self) -> tuple[int, ...]:
-        """The counts."""
-        return self.fluent, self.named, self.parsed, self.satisfied
 
 
 def quality(path: Path) -> Quality:
@@ -136,11 +132,9 @@ def _measure(options: argparse.Namespace) -> harness.Report:
     return harness.Report(
         {family: asdict(made) for family, made in results.items()},
         "good answers",
-        dict.fromkeys(
-            ("model", "fluent", "name the city", "JSON, free", "JSON under the schema"), ""
-        ),
+        "model|fluent|name the city|JSON, free|JSON under the schema",
         [
-            (family, *(f"{good}/{made.prompts}" for good in made.good))
+            (family, *(f"{getattr(made, name)}/{made.prompts}" for name in _GOOD))
             for family, made in results.items()
         ],
         [f"{prompt!r}: {answer!r}" for made in results.values() for prompt, answer in made.bad],
