@@ -2,165 +2,112 @@
 
     python -m fucina_cli.bench.constrained MODEL [--rounds R] [--json]
 
-One process, one context, greedy, decode only (prefill excluded), interleaved: for each schema free
-text, the schema with forced spans, and the schema token by token. Medians.
+One process, one context, greedy, decode only (prefill excluded), interleaved A B B A: for each
+schema free text of a given length, the schema with forced spans, and the schema token by token.
+Medians.
 """
 
 from __future__ import annotations
 
-import json
+import argparse
 import statistics
-from dataclasses import dataclass, field
 
-from rich.console import Console
-from rich.table import Table
+from fucina_cli.answer import Answer
+from fucina_cli.bench import harness
+from fucina_cli.bench.schemas import YES_NO, fields, items, number, one_of, string
+from fucina_cli.cli.process import program
+from fucina_cli.constraint.kinds.json_schema import JsonSchema
+from fucina_cli.job import Job
 
-from fucina_cli.bench import arguments
-from fucina_cli.cli import program
-from fucina_cli.constraint import grammar, source
-from fucina_cli.conversation import Answer, Request, generate
-from fucina_cli.families.registry import family_of
-from fucina_cli.llama.context import Context
-from fucina_cli.prompts import Prompt, stop_token, text_prompt
-from fucina_cli.sampling.config import SamplingConfig
-
-_NUMBER = {"type": "integer", "minimum": 0}
-
-
-def _string(longest: int) -> dict[str, object]:
-    return {"type": "string", "maxLength": longest}
-
-
-def _object(**properties: object) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
+_DATE = {"type": "string", "pattern": r"^20\d\d-[01]\d-[0-3]\d$"}
+_TOPICS = one_of("room", "cleanliness", "noise", "breakfast", "staff", "price")
+_WEEKDAY = one_of("Monday", "Tuesday", "Wednesday", "Thursday")
 #: Name to (prompt, schema): enums, tool calls, free strings, numbers, lists, patterns.
-CASES: dict[str, tuple[str, object]] = {
+CASES: dict[str, tuple[str, dict[str, object]]] = {
     "triage": (
         "Ticket: I was charged twice this month and nobody answers.\nTriage as JSON:\n",
-        {
-            "type": "object",
-            "properties": {
-                "category": {"enum": ["bug", "billing", "how_to", "feature_request"]},
-                "priority": {"enum": ["low", "normal", "high", "urgent"]},
-                "product": {"enum": ["web", "mobile", "desktop", "api"]},
-                "escalate": {"type": "boolean"},
-            },
-            "required": ["category", "priority", "product", "escalate"],
-            "additionalProperties": False,
-        },
+        fields(
+            category=one_of("bug", "billing", "how_to", "feature_request"),
+            priority=one_of("low", "normal", "high", "urgent"),
+            product=one_of("web", "mobile", "desktop", "api"),
+            escalate=YES_NO,
+        ),
     ),
     "tool call": (
         "Schedule a budget review with Ana on Monday at ten for half an hour.\nCall as JSON:\n",
-        {
-            "type": "object",
-            "properties": {
-                "name": {"const": "create_event"},
-                "arguments": {
-                    "type": "object",
-                    "properties": {
-                        "title": {"type": "string", "maxLength": 40},
-                        "weekday": {"enum": ["Monday", "Tuesday", "Wednesday", "Thursday"]},
-                        "hour": {"type": "integer", "minimum": 0, "maximum": 23},
-                        "minutes": {"type": "integer", "minimum": 5, "maximum": 240},
-                        "attendee": {"type": "string", "maxLength": 24},
-                    },
-                    "required": ["title", "weekday", "hour", "minutes", "attendee"],
-                    "additionalProperties": False,
-                },
-            },
-            "required": ["name", "arguments"],
-            "additionalProperties": False,
-        },
+        fields(
+            name={"const": "create_event"},
+            arguments=fields(
+                title=string(40),
+                weekday=_WEEKDAY,
+                hour=number(0, 23),
+                minutes=number(5, 240),
+                attendee=string(24),
+            ),
+        ),
     ),
     "city": (
         "Describe the city of Rome as JSON:\n",
-        {
-            "type": "object",
-            "properties": {
-                "city": {"type": "string", "maxLength": 30},
-                "country": {"type": "string", "maxLength": 30},
-                "population": {"type": "integer", "minimum": 0, "maximum": 50_000_000},
-                "known_for": {"type": "string", "maxLength": 60},
-            },
-            "required": ["city", "country", "population", "known_for"],
-            "additionalProperties": False,
-        },
+        fields(
+            city=string(30),
+            country=string(30),
+            population=number(0, 50_000_000),
+            known_for=string(60),
+        ),
     ),
     "order": (
         "Order 4711: two oak shelves and a lamp for Mrs. Lindqvist, paid by card.\nAs JSON:\n",
-        _object(
-            order=_NUMBER | {"maximum": 99999},
-            customer=_string(30),
-            city=_string(20),
-            payment={"enum": ["card", "invoice", "cash", "voucher"]},
-            items={
-                "type": "array",
-                "minItems": 1,
-                "maxItems": 3,
-                "items": _object(article=_string(24), count=_NUMBER | {"maximum": 99}),
-            },
+        fields(
+            order=number(0, 99999),
+            customer=string(30),
+            city=string(20),
+            payment=one_of("card", "invoice", "cash", "voucher"),
+            items=items(1, 3, fields(article=string(24), count=number(0, 99))),
         ),
     ),
     "service settings": (
         "Settings of the web service for production, as JSON:\n",
-        _object(
-            environment={"enum": ["development", "staging", "production"]},
-            replicas=_NUMBER | {"minimum": 1, "maximum": 16},
-            log_level={"enum": ["debug", "info", "warning", "error"]},
-            features=_object(
-                dark_mode={"type": "boolean"},
-                beta_search={"type": "boolean"},
-                audit_trail={"type": "boolean"},
-            ),
-            timeout_seconds=_NUMBER | {"maximum": 600},
+        fields(
+            environment=one_of("development", "staging", "production"),
+            replicas=number(1, 16),
+            log_level=one_of("debug", "info", "warning", "error"),
+            features=fields(dark_mode=YES_NO, beta_search=YES_NO, audit_trail=YES_NO),
+            timeout_seconds=number(0, 600),
         ),
     ),
     "review": (
         "Review: the hotel was quiet and clean, but breakfast was poor.\nAnalysis as JSON:\n",
-        _object(
-            sentiment={"enum": ["positive", "mixed", "negative"]},
-            stars=_NUMBER | {"minimum": 1, "maximum": 5},
-            topics={
-                "type": "array",
-                "minItems": 1,
-                "maxItems": 3,
-                "items": {"enum": ["room", "cleanliness", "noise", "breakfast", "staff", "price"]},
-            },
-            would_return={"type": "boolean"},
+        fields(
+            sentiment=one_of("positive", "mixed", "negative"),
+            stars=number(1, 5),
+            topics=items(1, 3, _TOPICS),
+            would_return=YES_NO,
         ),
     ),
     "dates": (
         "The project starts on 3 March 2025 and ends in June. Milestones as JSON:\n",
-        _object(
-            start_date={"type": "string", "pattern": r"^20\d\d-[01]\d-[0-3]\d$"},
-            end_date={"type": "string", "pattern": r"^20\d\d-[01]\d-[0-3]\d$"},
-            confirmed={"type": "boolean"},
-            quarter={"enum": ["Q1", "Q2", "Q3", "Q4"]},
+        fields(
+            start_date=_DATE,
+            end_date=_DATE,
+            confirmed=YES_NO,
+            quarter=one_of("Q1", "Q2", "Q3", "Q4"),
         ),
     ),
     "route": (
         "From the station to the museum: walk, then tram 4. Route as JSON:\n",
-        _object(
-            origin=_string(20),
-            destination=_string(20),
-            steps={
-                "type": "array",
-                "minItems": 2,
-                "maxItems": 2,
-                "items": _object(
-                    mode={"enum": ["walk", "tram", "bus", "train"]},
+        fields(
+            origin=string(20),
+            destination=string(20),
+            steps=items(
+                2,
+                2,
+                fields(
+                    mode=one_of("walk", "tram", "bus", "train"),
                     line={"type": ["integer", "null"], "minimum": 1, "maximum": 99},
-                    duration_minutes=_NUMBER | {"maximum": 120},
+                    duration_minutes=number(0, 120),
                 ),
-            },
-            wheelchair_accessible={"type": "boolean"},
+            ),
+            wheelchair_accessible=YES_NO,
         ),
     ),
 }
@@ -168,88 +115,53 @@ _FREE_TOKENS = 48
 _ANSWER_TOKENS = 160
 
 
-@dataclass
-class _Arm:
-    """Rates of one way to decode, in tokens per second, and its last answer."""
-
-    rates: list[float] = field(default_factory=list)
-    answer: Answer | None = None
-
-    def add(self, answer: Answer) -> None:
-        self.answer = arguments.whole(answer)
-        forwards = answer.counts.forwards - 1  # the first one is the prefill
-        if forwards and answer.decode_s > 0:
-            # Tokens that came with the prefill's forward are not decode's merit.
-            committed = answer.counts.committed * forwards / (forwards + 1)
-            self.rates.append(committed / answer.decode_s)
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.rates) if self.rates else 0.0
-
-
 def main() -> None:
     """Measure and print."""
-    parser = arguments.parser(__doc__)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    model = arguments.load(parser, options.model)
-    tokens = grammar.build_tokens(
-        model.vocabulary, stop_token(model, family_of(model.architecture), chat=False)
-    )
-    context = Context(model, n_ctx=512)
-    results = {name: _measure(context, tokens, name, options.rounds) for name in CASES}
-    if options.json:
-        print(json.dumps({n: {a: arm.median for a, arm in r.items()} for n, r in results.items()}))
-        return
-    table = Table(title=f"greedy decode, tokens/s, medians of {options.rounds} rounds")
-    for heading in ("schema", "free text", "token by token", "forced spans", "ratio", "tokens"):
-        table.add_column(heading, justify="left" if heading == "schema" else "right")
-    table.add_column("per forward", justify="right")
-    for name, arms in results.items():
-        spans = arms["forced spans"]
-        counts = spans.answer.counts if spans.answer else None
-        table.add_row(
-            name,
-            f"{arms['free text'].median:.1f}",
-            f"{arms['token by token'].median:.1f}",
-            f"{spans.median:.1f}",
-            f"{spans.median / arms['free text'].median:.2f}",
-            str(counts.committed if counts else 0),
-            f"{counts.committed / counts.forwards:.2f}" if counts else "",
+    harness.run(harness.parser(__doc__), _measure)
+
+
+def _measure(options: argparse.Namespace) -> harness.Report:
+    jobs = {
+        name: (
+            Job.prompt(text, gen=_FREE_TOKENS),
+            Job.prompt(text, JsonSchema(schema), gen=_ANSWER_TOKENS),
         )
-    ratios = {
-        arm: statistics.mean(r[arm].median / r["free text"].median for r in results.values())
-        for arm in ("token by token", "forced spans")
+        for name, (text, schema) in CASES.items()
     }
-    table.add_section()
-    table.add_row(
-        "mean ratio", "1", f"{ratios['token by token']:.2f}", f"{ratios['forced spans']:.2f}"
-    )
-    Console().print(table)
-
-
-def _measure(context: Context, tokens: grammar.Tokens, name: str, rounds: int) -> dict[str, _Arm]:
-    text, schema = CASES[name]
-    prepared = grammar.prepare(source.json_schema(json.dumps(schema)))
-    compiled = grammar.compile_grammar(prepared, tokens)
-    prompt: Prompt = text_prompt(context.model, text)
-    arms = {"free text": _Arm(), "forced spans": _Arm(), "token by token": _Arm()}
-    for _ in range(rounds):
-        greedy = SamplingConfig()
-        arms["free text"].add(generate(context, prompt, Request(greedy, _FREE_TOKENS)))
-        for arm, forced_spans in (("forced spans", True), ("token by token", False)):
-            request = Request(
-                greedy,
-                _ANSWER_TOKENS,
-                constraint=compiled.constraint(),
-                forced_spans=forced_spans,
+    rates, rows = {}, []
+    with harness.opened(options.model) as host:
+        context = harness.context_for(host, (job for pair in jobs.values() for job in pair))
+        for name, (free, under) in jobs.items():
+            arms = {
+                "free text": harness.arm(host, context, free, endless=True),
+                "token by token": harness.arm(host, context, under, forced_spans=False),
+                "forced spans": harness.arm(host, context, under),
+            }
+            answers = harness.in_turn(arms, options.rounds)
+            spans = answers["forced spans"]
+            harness.check_same(
+                (answer.tokens for answer in (*spans, *answers["token by token"])),
+                f"{name}: forced spans changed the answer",
             )
-            arms[arm].add(generate(context, prompt, request))
-        answers = [arms[a].answer for a in ("forced spans", "token by token")]
-        if len({tuple(a.tokens) for a in answers if a}) != 1:
-            raise SystemExit(f"{name}: forced spans changed the answer")
-    return arms
+            rates[name] = harness.medians(answers, _rate)
+            counts, ratio = spans[-1].counts, rates[name]["forced spans"] / rates[name]["free text"]
+            per_forward = counts.committed / counts.forwards
+            rows.append((name, *rates[name].values(), ratio, counts.committed, per_forward))
+    relative = [[rate / of["free text"] for rate in of.values()] for of in rates.values()]
+    means = (f"{statistics.mean(ratios):.2f}" for ratios in zip(*relative, strict=True))
+    return harness.Report(
+        rates,
+        f"greedy decode, tokens/s, medians of {options.rounds} rounds",
+        "schema|free text:.1f|token by token:.1f|forced spans:.1f|ratio:.2f|tokens|per forward:.2f",
+        rows,
+        ["mean ratio to free text: {}, token by token {}, forced spans {}".format(*means)],
+    )
+
+
+def _rate(answer: Answer) -> float:
+    """Tokens per second of decoding; those that came with the prefill's forward are not counted."""
+    forwards = answer.counts.forwards
+    return answer.counts.committed * (forwards - 1) / forwards / answer.decode_s
 
 
 if __name__ == "__main__":

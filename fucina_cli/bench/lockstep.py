@@ -1,9 +1,9 @@
 """What streams in lockstep gain over one after another, and what the decoder costs beside them.
 
-    python -m fucina_cli.bench.lockstep MODEL [--streams N] [--rounds R]
-    python -m fucina_cli.bench.lockstep MODEL --requests N [--processes N]
+    python -m fucina_cli.bench.lockstep MODEL [--streams N] [--rounds R] [--json]
+    python -m fucina_cli.bench.lockstep MODEL --requests N [--processes N] [--json]
 
-The first measures constrained decoding (prefill excluded), one process, interleaved A B A B,
+The first measures constrained decoding (prefill excluded), one process, interleaved A B B A,
 medians: N streams in lockstep, the same N one after another (with forced spans too), and a bare
 loop that replays the forwards of the lockstep arm without sampling anything. All arms decode the
 same tokens, which is checked. The second answers triage requests that share a system text through
@@ -12,50 +12,33 @@ same tokens, which is checked. The second answers triage requests that share a s
 
 from __future__ import annotations
 
+import argparse
 import json
-import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from fucina_cli.bench import arguments
-from fucina_cli.cli import program
-from fucina_cli.constraint import grammar, source
-from fucina_cli.constraint.grammar import Grammar
-from fucina_cli.conversation import Answer, Conversations, Request, generate
-from fucina_cli.families.registry import family_of
+from fucina_cli.bench import harness
+from fucina_cli.bench.schemas import YES_NO, fields, one_of, string
+from fucina_cli.cli.process import program
+from fucina_cli.cli.process.parser import whole
+from fucina_cli.constraint.kinds.json_schema import JsonSchema
+from fucina_cli.host import Host
+from fucina_cli.job import Job
 from fucina_cli.llama.context import Context, Row
 from fucina_cli.llama.model import Model
-from fucina_cli.prompts import Prompt, stop_token, text_prompt
-from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.request import Request
+from fucina_cli.throughput import Pass, first_difference, one_by_one, side_by_side
 
-TRIAGE = {
-    "type": "object",
-    "properties": {
-        "category": {"enum": ["billing", "bug", "feature", "account", "other"]},
-        "priority": {"enum": ["low", "normal", "high", "urgent"]},
-        "needs_human": {"type": "boolean"},
-        "language": {"enum": ["en", "de", "it"]},
-    },
-    "required": ["category", "priority", "needs_human", "language"],
-    "additionalProperties": False,
-}
-FREE = {
-    "type": "object",
-    "properties": {
-        "title": {"type": "string", "minLength": 20, "maxLength": 60},
-        "reply": {"type": "string", "minLength": 80, "maxLength": 160},
-    },
-    "required": ["title", "reply"],
-    "additionalProperties": False,
-}
+TRIAGE = fields(
+    category=one_of("billing", "bug", "feature", "account", "other"),
+    priority=one_of("low", "normal", "high", "urgent"),
+    needs_human=YES_NO,
+    language=one_of("en", "de", "it"),
+)
+FREE = fields(title=string(60, 20), reply=string(160, 80))
 TICKETS = (
     "I was charged twice for my order of 3 May.",
     "The app crashes whenever I open the monthly report.",
@@ -84,44 +67,16 @@ CASES: dict[str, tuple[dict[str, Any], bool, float]] = {
     "free strings, one prompt": (FREE, True, 0.0),
     "free strings, eight tickets": (FREE, False, 0.8),
 }
+_REQUEST_ROUNDS = 2
 
 
 def main() -> None:
     """Measure and print."""
-    parser = arguments.parser(__doc__)
-    parser.add_argument("--streams", type=arguments.positive, default=8)
-    parser.add_argument("--requests", type=arguments.positive)
-    parser.add_argument("--processes", type=arguments.positive, default=4)
-    options = parser.parse_args()
-    if options.requests:
-        _requests(options.model, options.requests, options.processes)
-        return
-    model = arguments.load(parser, options.model)
-    stop = stop_token(model, family_of(model.architecture), chat=False)
-    tokens = grammar.build_tokens(model.vocabulary, stop)
-    many = _Recorder(model, n_ctx=512, n_slots=options.streams)
-    alone = Context(model, n_ctx=512)
-    table = Table(title=f"{options.streams} streams, medians of {options.rounds} rounds")
-    for heading in (
-        "case",
-        "sequential s",
-        "lockstep s",
-        "speed-up",
-        "bare loop s",
-        "lockstep / bare",
-        "tokens",
-        "forwards",
-    ):
-        table.add_column(heading, justify="left" if heading == "case" else "right")
-    for name, (schema, same, temperature) in CASES.items():
-        compiled = grammar.compile_grammar(
-            grammar.prepare(source.json_schema(json.dumps(schema))), tokens
-        )
-        table.add_row(
-            name,
-            *_measure(many, alone, compiled, options.streams, same, temperature, options.rounds),
-        )
-    Console(width=120).print(table)
+    parser = harness.parser(__doc__)
+    parser.add_argument("--streams", type=whole(1, 256), default=8, metavar="N", help="(8)")
+    parser.add_argument("--requests", type=whole(1), metavar="N", help="measure whole runs")
+    parser.add_argument("--processes", type=whole(1), default=4, metavar="N", help="(4)")
+    harness.run(parser, lambda options: (_requests if options.requests else _streams)(options))
 
 
 class _Recorder(Context):
@@ -129,89 +84,91 @@ class _Recorder(Context):
 
     def __init__(self, model: Model, *, n_ctx: int, n_slots: int) -> None:
         super().__init__(model, n_ctx=n_ctx, n_slots=n_slots)
-        self.log: list[Callable[[], None]] = []
+        self._log: list[Callable[[], None]] = []
+        self._ends: list[int] = []  # of the log after each forward
 
     def decode(self, rows: Sequence[Row]) -> None:
         kept = list(rows)
-        self.log.append(lambda: super(_Recorder, self).decode(kept))
+        self._log.append(lambda: super(_Recorder, self).decode(kept))
+        self._ends.append(len(self._log))
         super().decode(rows)
 
     def copy(self, source: int, target: int, length: int) -> None:
-        self.log.append(lambda: super(_Recorder, self).copy(source, target, length))
+        self._log.append(lambda: super(_Recorder, self).copy(source, target, length))
         super().copy(source, target, length)
 
+    def clear_all(self) -> None:
+        self._log.clear()
+        self._ends.clear()
+        super().clear_all()
 
-def _measure(
-    many: _Recorder,
-    alone: Context,
-    compiled: Grammar,
-    n: int,
-    same: bool,
-    temperature: float,
-    rounds: int,
-) -> list[str]:
-    tickets = [TICKETS[0 if same else i % len(TICKETS)] for i in range(n)]
-    prompts = [text_prompt(many.model, f"Ticket: {ticket}\nJSON: ") for ticket in tickets]
+    def replay(self, forwards: int) -> float:
+        """Seconds that the last `forwards` forwards since the cache was emptied take alone."""
+        super().clear_all()
+        prefill = self._ends[-forwards - 1]
+        for do in self._log[:prefill]:
+            do()
+        begin = time.perf_counter()
+        for do in self._log[prefill:]:
+            do()
+        return time.perf_counter() - begin
+
+
+def _streams(options: argparse.Namespace) -> harness.Report:
+    n: int = options.streams
+    seconds, rows = {}, []
+    with harness.opened(options.model) as host:
+        jobs = {name: [_job(i, *case) for i in range(n)] for name, case in CASES.items()}
+        alone = harness.context_for(host, (job for each in jobs.values() for job in each))
+        many = _Recorder(host.model, n_ctx=alone.n_ctx, n_slots=n)
+        for name, each in jobs.items():
+            passes = _passes(host, many, alone, each, options.rounds)
+            for pair in zip(passes["lockstep"], passes["sequential"], strict=True):
+                if first_difference(*pair) is not None:
+                    raise harness.Mismatch(f"{name}: lockstep changed the answers")
+            seconds[name] = harness.medians(passes, lambda one: one.decode_s)
+            sequential, lockstep, bare = seconds[name].values()
+            last = passes["lockstep"][-1]
+            tokens = sum(answer.counts.committed for answer in last.answers)
+            speed_up, cost = sequential / lockstep, lockstep / bare
+            rows.append((name, sequential, lockstep, speed_up, bare, cost, tokens, last.forwards))
+    return harness.Report(
+        seconds,
+        f"{n} streams, medians of {options.rounds} rounds",
+        "case|sequential s:.3f|lockstep s:.3f|speed-up:.2f"
+        "|bare loop s:.3f|lockstep / bare:.3f|tokens|forwards",
+        rows,
+    )
+
+
+def _job(number: int, schema: dict[str, Any], same: bool, temperature: float) -> Job:
+    text = f"Ticket: {TICKETS[0 if same else number % len(TICKETS)]}\nJSON: "
+    return Job.prompt(text, JsonSchema(schema), gen=120, temperature=temperature, seed=number)
+
+
+def _passes(
+    host: Host, many: _Recorder, alone: Context, jobs: list[Job], rounds: int
+) -> dict[str, list[Pass]]:
+    forwards = 0
 
     def request(number: int) -> Request:
-        sampling = SamplingConfig(temperature=temperature, seed=number)
-        return Request(sampling, 120, constraint=compiled.constraint())
+        return harness.plan(host, jobs[number])
 
-    sequential, lockstep, bare = [], [], []
-    answers: list[Answer] = []
-    forwards = 0
-    for number in range(rounds + 1):
-        answers = [
-            arguments.whole(generate(alone, prompt, request(i))) for i, prompt in enumerate(prompts)
-        ]
-        tokens, seconds, prefill = _lockstep(many, prompts, request)
-        if tokens != [answer.tokens for answer in answers]:
-            raise SystemExit("lockstep changed the answers")
-        replayed = _replay(many, prefill)
-        forwards = len(many.log) - prefill
-        if number:  # the first round warms up
-            sequential.append(sum(answer.decode_s for answer in answers))
-            lockstep.append(seconds)
-            bare.append(replayed)
-    medians = [statistics.median(times) for times in (sequential, lockstep, bare)]
-    return [
-        f"{medians[0]:.3f}",
-        f"{medians[1]:.3f}",
-        f"{medians[0] / medians[1]:.2f}",
-        f"{medians[2]:.3f}",
-        f"{medians[1] / medians[2]:.3f}",
-        str(sum(answer.counts.committed for answer in answers)),
-        str(forwards),
-    ]
+    def lockstep() -> Pass:
+        nonlocal forwards
+        made = side_by_side(many, request, len(jobs))
+        forwards = made.forwards
+        return made
 
+    def bare() -> Pass:
+        return Pass([], prefill_s=0.0, decode_s=many.replay(forwards), forwards=forwards, rows=0)
 
-def _lockstep(
-    context: _Recorder, prompts: list[Prompt], request: Callable[[int], Request]
-) -> tuple[list[list[int]], float, int]:
-    """Tokens, seconds of decoding, and how many of the recorded steps were prefill."""
-    together = Conversations(context, share=False)
-    context.log.clear()
-    answers: dict[object, Answer] = {}
-    for number, prompt in enumerate(prompts):
-        together.submit(number, prompt, request(number))
-    answers.update(together.advance())
-    prefill = len(context.log)
-    begin = time.perf_counter()
-    while together.running:
-        answers.update(together.advance())
-    seconds = time.perf_counter() - begin
-    return [answers[number].tokens for number in range(len(prompts))], seconds, prefill
-
-
-def _replay(context: _Recorder, prefill: int) -> float:
-    """Seconds that the recorded forwards after the prefill take by themselves."""
-    context.clear_all()
-    for do in context.log[:prefill]:
-        do()
-    begin = time.perf_counter()
-    for do in context.log[prefill:]:
-        do()
-    return time.perf_counter() - begin
+    arms = {
+        "sequential": lambda: one_by_one(alone, request, len(jobs)),
+        "lockstep": lockstep,
+        "bare loop": bare,
+    }
+    return harness.in_turn(arms, rounds)
 
 
 def _ticket(number: int) -> str:
@@ -230,48 +187,42 @@ def _ticket(number: int) -> str:
     return matters[number * 3 % len(matters)]
 
 
-def _requests(model: Path, count: int, processes: int) -> None:
-    command = [sys.executable, "-m", "fucina_cli.generic", str(model), "--greedy", "--quiet"]
-    schema = ["--json-schema", json.dumps(TRIAGE)]
+def _requests(options: argparse.Namespace) -> harness.Report:
+    path: Path = options.model
+    count: int = options.requests
+    _, command = harness.command(path)
+    command += ["--greedy", "--quiet", "--json-schema", json.dumps(TRIAGE)]
     texts = [_ticket(number) for number in range(count)]
+    outputs: list[list[int]] = []
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "requests.jsonl"
-        file.write_text(
-            "".join(json.dumps({"chat": text, "system": SYSTEM}) + "\n" for text in texts)
-        )
-        rates: dict[str, list[float]] = {"1 stream": [], "8 streams": [], "a process each": []}
-        outputs = set()
-        for _ in range(2):
-            for streams in (1, 8):
-                begin = time.perf_counter()
-                done = subprocess.run(
-                    [*command, *schema, "--batch", str(file), "--streams", str(streams)],
-                    capture_output=True,
-                    check=True,
-                    text=True,
-                )
-                name = "1 stream" if streams == 1 else "8 streams"
-                rates[name].append(count / (time.perf_counter() - begin))
-                records = map(json.loads, done.stdout.splitlines())
-                outputs.add(tuple(sorted((r["id"], r["text"]) for r in records)))
-        for text in texts[:processes]:
-            begin = time.perf_counter()
-            subprocess.run(
-                [*command, *schema, "--chat", text, "--system", SYSTEM],
-                capture_output=True,
-                check=True,
-            )
-            rates["a process each"].append(1 / (time.perf_counter() - begin))
-    if len(outputs) != 1:
-        raise SystemExit("the number of streams changed the answers")
-    best = statistics.median(rates["8 streams"])
-    table = Table(title=f"{count} triage requests with a common system text, whole runs")
-    for heading in ("", "requests/s", "8 streams faster by"):
-        table.add_column(heading, justify="right" if heading else "left")
-    for name, values in rates.items():
-        rate = statistics.median(values)
-        table.add_row(name, f"{rate:.2f}", f"{best / rate:.2f}x")
-    Console(width=120).print(table)
+        lines = (json.dumps({"chat": text, "system": SYSTEM}) + "\n" for text in texts)
+        file.write_text("".join(lines), encoding="utf-8")
+
+        def batch(streams: int) -> Callable[[], float]:
+            def rate() -> float:
+                how = ("--batch", str(file), "--streams", str(streams))
+                seconds, printed = harness.process(path, [*command, *how])
+                records = sorted(map(json.loads, printed.splitlines()), key=lambda r: r["id"])
+                outputs.append([token for record in records for token in record["tokens"]])
+                return count / seconds
+
+            return rate
+
+        def alone() -> float:
+            some = texts[: options.processes]
+            runs = ([*command, "--chat", text, "--system", SYSTEM] for text in some)
+            return len(some) / sum(harness.process(path, run)[0] for run in runs)
+
+        arms = {"a process each": alone, "1 stream": batch(1), "8 streams": batch(8)}
+        rates = harness.medians(harness.in_turn(arms, _REQUEST_ROUNDS, warm_up=0), float)
+    harness.check_same(outputs, "the number of streams changed the answers")
+    return harness.Report(
+        rates,
+        f"{count} triage requests with a common system text, whole runs",
+        "|requests/s:.2f|8 streams faster, times:.2f",
+        [(name, rate, rates["8 streams"] / rate) for name, rate in rates.items()],
+    )
 
 
 if __name__ == "__main__":

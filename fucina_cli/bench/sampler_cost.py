@@ -1,9 +1,10 @@
 """What one sampled token costs in ``Sampler.next``, on one row, in microseconds.
 
-Run ``python -m fucina_cli.bench.sampler_cost [--json]``. All cases are measured in turn, round
-after round (A B A B), so that a slow moment of the machine falls on all of them; medians are
-reported. The row is shaped like a model's: a few dozen likely tokens over a long tail; ``flat`` is
-the tail alone, the worst case of top-p.
+    python -m fucina_cli.bench.sampler_cost [--vocab N] [--rounds R] [--json]
+
+All cases are measured in turn, round after round (A B B A), so that a slow moment of the machine
+falls on all of them; medians are reported. The row is shaped like a model's: a few dozen likely
+tokens over a long tail; ``flat`` is the tail alone, the worst case of top-p.
 
 A masked case includes applying the mask from given words; what a grammar takes to compute the
 words is not included. Every step has another mask of its kind, or the processor's branch predictor
@@ -14,20 +15,19 @@ cache. ``plain numpy`` is the obvious implementation, for comparison: unpack all
 
 from __future__ import annotations
 
+import argparse
 import itertools
-import json
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
-from fucina_cli.cli import program
-from fucina_cli.cli.parser import Parser
+from fucina_cli.bench import harness
+from fucina_cli.cli.process import program
+from fucina_cli.cli.process.parser import whole
 from fucina_cli.sampling import Sampler, SamplingConfig, apply_mask_words, pack_mask, uniform
 
 Row = NDArray[np.float32]
@@ -37,7 +37,8 @@ _QWEN = SamplingConfig(temperature=0.7, top_k=20, top_p=0.8)
 _TARGETS = {_GREEDY: 150.0, _QWEN: 400.0}
 _MASKS = 32
 _WARM_UP = 3
-_HISTORY = [int(token) for token in np.random.default_rng(3).integers(0, 1000, 2000)]
+_LEAST_VOCAB = 1000
+_HISTORY = [int(token) for token in np.random.default_rng(3).integers(0, _LEAST_VOCAB, 2000)]
 
 
 @dataclass
@@ -48,16 +49,6 @@ class _Case:
     row: Row
     run: Callable[[Row], object]
     target: float | None = None
-    times: list[float] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, str | float | None]:
-        ordered = sorted(self.times)
-        return {
-            "case": self.name,
-            "median_us": round(statistics.median(ordered), 1),
-            "p90_us": round(ordered[len(ordered) * 9 // 10], 1),
-            "target_us": self.target,
-        }
 
 
 class _GivenMasks:
@@ -172,47 +163,43 @@ def _plain(config: SamplingConfig, masks: Sequence[NDArray[np.uint32]]) -> Calla
     return lambda row: _plain_numpy(row, next(turns), config)
 
 
-def measure(n_vocab: int, rounds: int) -> list[_Case]:
-    """Time every case ``rounds`` times, in turn, on rows of ``n_vocab`` logits."""
-    cases = _cases(n_vocab)
-    row: Row = np.empty(n_vocab, dtype=np.float32)
-    for turn in range(rounds + _WARM_UP):
-        for case in cases:
+def main() -> None:
+    """Measure and print."""
+    parser = harness.parser(__doc__, rounds=300, model=False)
+    parser.add_argument("--vocab", type=whole(_LEAST_VOCAB), default=151_936, metavar="N")
+    harness.run(parser, _measure)
+
+
+def _measure(options: argparse.Namespace) -> harness.Report:
+    cases = {case.name: case for case in _cases(options.vocab)}
+    row: Row = np.empty(options.vocab, dtype=np.float32)
+
+    def timed(case: _Case) -> Callable[[], float]:
+        def microseconds() -> float:
             row[:] = case.row
             begin = time.perf_counter_ns()
             case.run(row)
-            spent = time.perf_counter_ns() - begin
-            if turn >= _WARM_UP:
-                case.times.append(spent / 1000)
-    return cases
+            return (time.perf_counter_ns() - begin) / 1000
 
+        return microseconds
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print a table, or one JSON object with ``--json``."""
-    parser = Parser(prog="python -m fucina_cli.bench.sampler_cost")
-    parser.add_argument("--vocab", type=int, default=151_936, metavar="N", help="row length")
-    parser.add_argument("--rounds", type=int, default=300, metavar="N", help="times per case")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    options = parser.parse_args(arguments)
-    if options.vocab < 64 or options.rounds < 1:
-        parser.error("--vocab must be at least 64 and --rounds at least 1")
-    results = [case.as_dict() for case in measure(options.vocab, options.rounds)]
-    if options.json:
-        print(json.dumps({"vocab": options.vocab, "rounds": options.rounds, "cases": results}))
-        return
-    table = Table(title=f"Sampler.next, {options.vocab:,} logits, {options.rounds} rounds")
-    table.add_column("case")
-    for heading in ("median µs", "p90 µs", "target µs"):
-        table.add_column(heading, justify="right")
-    for result in results:
-        target = result["target_us"]
-        table.add_row(
-            str(result["case"]),
-            f"{result['median_us']:.1f}",
-            f"{result['p90_us']:.1f}",
-            "" if target is None else f"{target:.0f}",
-        )
-    Console().print(table)
+    arms = {name: timed(case) for name, case in cases.items()}
+    times = harness.in_turn(arms, options.rounds, warm_up=_WARM_UP)
+    results = [
+        {
+            "case": name,
+            "median_us": round(statistics.median(each), 1),
+            "p90_us": round(sorted(each)[len(each) * 9 // 10], 1),
+            "target_us": cases[name].target,
+        }
+        for name, each in times.items()
+    ]
+    return harness.Report(
+        {"vocab": options.vocab, "rounds": options.rounds, "cases": results},
+        f"Sampler.next, {options.vocab:,} logits, {options.rounds} rounds",
+        "case|median µs:.1f|p90 µs:.1f|target µs:.0f",
+        [tuple(result.values()) for result in results],
+    )
 
 
 if __name__ == "__main__":

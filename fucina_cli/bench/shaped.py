@@ -19,13 +19,16 @@ from pathlib import Path
 import gguf
 import numpy as np
 
-from fucina_cli.bench import arguments
-from fucina_cli.cli import program
-from fucina_cli.cli.parser import Parser
+from fucina_cli.bench import harness
+from fucina_cli.cli.process import program
+from fucina_cli.cli.process.parser import Parser
+from fucina_cli.text import reason
 from fucina_cli.tiny import ggufs
 
 _SEED = 0
 _EPSILON = 1e-6
+#: Made-up tokens tried for each one that is needed.
+_TRIES = 5
 #: Standard deviation of the logits: with more the tied head just repeats the last token.
 _LOGIT_STD = 0.5
 
@@ -127,8 +130,10 @@ def _sizes(shape: Shape) -> dict[str, object]:
 
 def _vocabulary(found: dict[str, gguf.ReaderField], size: int) -> dict[str, object]:
     kind = found.get("tokenizer.ggml.model")
-    if kind is None or kind.contents() != "gpt2":
-        raise ValueError("its vocabulary is no byte-level BPE")
+    needed = ("tokens", "token_type", "merges", "pre")
+    whole = all(f"tokenizer.ggml.{key}" in found for key in needed)
+    if kind is None or kind.contents() != "gpt2" or not whole:
+        raise ValueError("its vocabulary is no byte-level BPE, or not whole")
     tokens: list[str] = found["tokenizer.ggml.tokens"].contents()
     types: list[int] = found["tokenizer.ggml.token_type"].contents()
     if len(tokens) > size:
@@ -154,11 +159,15 @@ def _made_up(tokens: list[str], count: int) -> list[str]:
     words = [token for token in tokens if 3 <= len(token) <= 10]
     taken = set(tokens)
     made: list[str] = []
-    while len(made) < count:
+    for _ in range(_TRIES * count if words else 0):
+        if len(made) == count:
+            break
         word = rng.choice(words) + rng.choice(words)[-rng.randint(1, 4) :]
         if word not in taken:
             taken.add(word)
             made.append(word)
+    if len(made) < count:
+        raise ValueError("its vocabulary is too small to make up so many tokens")
     return made
 
 
@@ -166,15 +175,15 @@ def main() -> None:
     """Write a model."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("shape", choices=SHAPES)
-    parser.add_argument("model", type=arguments.model_file, help="whose tokens it gets")
+    parser.add_argument("model", type=harness.model_file, help="whose tokens it gets")
     parser.add_argument("--out", type=Path, required=True, help="the GGUF to write")
     options = parser.parse_args()
     try:
         build(SHAPES[options.shape], options.model, options.out)
     except ValueError as error:
-        parser.error(f"argument model: {error}")
+        parser.error(f"argument model: '{options.model}': {error}")
     except OSError as error:
-        parser.error(f"--out: can't write '{options.out}': {error.strerror}")
+        parser.error(f"--out: can't write '{options.out}': {reason(error)}")
 
 
 if __name__ == "__main__":

@@ -4,34 +4,29 @@
 
 One process, greedy, decode only (prefill excluded), interleaved A B B A; medians. Both arms decode
 the same tokens (checked), so the ratio of times is the speed-up. It is the median of the rounds'
-ratios: a shared machine may change its pace from one round to the next.
+ratios: a shared machine may change its pace from one round to the next. Free text has a given
+length.
 
 A model may be asked to copy and do something else. So the table says how much of an answer is
-quoted: the share of its tokens that lie in a run of at least five that the prompt holds too. With
-SmolLM2 135M two thirds to nine tenths of the answers of the group "copy" are quoted; those of the
-group "drift" begin as quotes and then go round in circles.
+quoted: the share of its tokens that lie in a run of at least five that the prompt holds too. The
+cases of the group "copy" ask for quotes; those of the group "drift" begin as quotes and may go
+round in circles.
 """
 
 from __future__ import annotations
 
-import json
+import argparse
 import statistics
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from rich.console import Console
-from rich.table import Table
-
-from fucina_cli.bench import arguments
+from fucina_cli.bench import harness
 from fucina_cli.bench.documents import LEASE, MINUTES, NOTES
-from fucina_cli.cli import program
-from fucina_cli.constraint import grammar, source
-from fucina_cli.conversation import Answer, Request, generate
+from fucina_cli.bench.schemas import fields, items, string
+from fucina_cli.cli.process import program
+from fucina_cli.constraint.kinds.json_schema import JsonSchema
 from fucina_cli.drafting.automaton import Reference
 from fucina_cli.drafting.speculation import Speculation
-from fucina_cli.families.registry import family_of
-from fucina_cli.llama.context import Context
-from fucina_cli.prompts import chat_prompt, stop_token, text_prompt
-from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.job import Job
 
 _QUOTED_RUN = 5
 _EXAMPLE = """Extract what the text says, word for word, as JSON.
@@ -55,25 +50,20 @@ class _Case:
     limit: int = 240
     chat: bool = False
 
+    @property
+    def job(self) -> Job:
+        """What to decode."""
+        constraint = None if self.schema is None else JsonSchema(self.schema)
+        make = Job.chat if self.chat else Job.prompt
+        return make(self.text, constraint, gen=self.limit, greedy=True)
+
 
 def _fields(*names: str, most: int = 240) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": {name: {"type": "string", "maxLength": most} for name in names},
-        "required": list(names),
-        "additionalProperties": False,
-    }
+    return fields(**{name: string(most) for name in names})
 
 
 def _sentences(count: int) -> dict[str, object]:
-    sentence = {"type": "string", "minLength": 8, "maxLength": 240}
-    sentences = {"type": "array", "items": sentence, "minItems": count, "maxItems": count}
-    return {
-        "type": "object",
-        "properties": {"sentences": sentences},
-        "required": ["sentences"],
-        "additionalProperties": False,
-    }
+    return fields(sentences=items(count, count, string(240, 8)))
 
 
 def _quoting(text: str, schema: object) -> _Case:
@@ -103,60 +93,59 @@ CASES: dict[str, _Case] = {
 }
 
 
-@dataclass
-class _Arm:
-    prompt: list[int]
-    seconds: list[float] = field(default_factory=list)
-    answer: Answer | None = None
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.seconds)
-
-
 def main() -> None:
     """Measure and print."""
-    parser = arguments.parser(__doc__)
+    parser = harness.parser(__doc__)
     known = ", ".join(f"'{name}'" for name in CASES)
     parser.add_argument(
         "--case", action="append", choices=CASES, metavar="NAME", help=f"repeatable: {known}"
     )
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    model = arguments.load(parser, options.model)
-    context = Context(model, n_ctx=1024)
-    names = options.case or list(CASES)
-    results = {name: _measure(context, name, options.rounds) for name in names}
-    if options.json:
-        print(json.dumps({n: {a: arm.seconds for a, arm in r.items()} for n, r in results.items()}))
-        return
-    ratios = {name: _ratio(**arms) for name, arms in results.items()}
-    table = Table(title=f"greedy decode, medians of {options.rounds}", padding=(0, 0))
-    table.add_column("case", no_wrap=True)
-    for heading in ("plain s", "--spec s", "ratio", "tokens", "quoted", "forwards", "held"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for name, arms in results.items():
-        answer = arms["spec"].answer
-        assert answer is not None
-        table.add_row(
-            name,
-            f"{arms['plain'].median:.3f}",
-            f"{arms['spec'].median:.3f}",
-            f"{ratios[name]:.2f}",
-            str(answer.counts.committed),
-            f"{_quoted(arms['spec'].prompt, answer.tokens):.0%}",
-            str(answer.counts.forwards),
-            f"{answer.counts.accepted}/{answer.counts.drafted}",
-        )
-    Console().print(table)
-    for group in ("copy", "drift", "free"):
-        of_group = [ratio for name, ratio in ratios.items() if name.startswith(group)]
-        if of_group:
-            print(f"{group}: {statistics.geometric_mean(of_group):.2f} on average (geometric mean)")
+    harness.run(parser, _measure)
 
 
-def _ratio(plain: _Arm, spec: _Arm) -> float:
-    return statistics.median(a / b for a, b in zip(plain.seconds, spec.seconds, strict=True))
+def _measure(options: argparse.Namespace) -> harness.Report:
+    cases = {name: CASES[name] for name in options.case or CASES}
+    with harness.opened(options.model) as host:
+        model = host.model
+        if not model.can_rewind:
+            reason = (
+                f"a recurrent model ({model.architecture}) can't be rewound: nothing is drafted"
+            )
+            raise harness.Unfit(model.path, reason)
+        if any(case.chat for case in cases.values()):
+            harness.check_chats(host, "; give cases of another group than 'copy' by --case")
+        context = harness.context_for(host, (case.job for case in cases.values()))
+        record, rows = {}, []
+        groups: dict[str, list[float]] = {}
+        for name, case in cases.items():
+            job, endless = case.job, case.schema is None
+            arms = {
+                "plain": harness.arm(host, context, job, endless=endless),
+                "spec": harness.arm(host, context, job, Speculation, endless=endless),
+            }
+            answers = harness.in_turn(arms, options.rounds)
+            tokens = (answer.tokens for each in answers.values() for answer in each)
+            harness.check_same(tokens, f"{name}: drafts changed the answer")
+            seconds = {arm: [one.decode_s for one in each] for arm, each in answers.items()}
+            ratio = statistics.median(a / b for a, b in zip(*seconds.values(), strict=True))
+            record[name] = seconds
+            groups.setdefault(name.split(":")[0], []).append(ratio)
+            medians = harness.medians(seconds, float).values()
+            last = answers["spec"][-1]
+            counts = last.counts
+            quoted = _quoted(host.planner.prompt(job).tokens, last.tokens)
+            held = f"{counts.accepted}/{counts.drafted}"
+            rows.append((name, *medians, ratio, counts.committed, quoted, counts.forwards, held))
+    return harness.Report(
+        record,
+        f"greedy decode, medians of {options.rounds}",
+        "case|plain s:.3f|--spec s:.3f|ratio:.2f|tokens|quoted:.0%|forwards|held",
+        rows,
+        [
+            f"{group}: {statistics.geometric_mean(ratios):.2f} on average (geometric mean)"
+            for group, ratios in groups.items()
+        ],
+    )
 
 
 def _quoted(prompt: list[int], answer: list[int]) -> float:
@@ -168,40 +157,6 @@ def _quoted(prompt: list[int], answer: list[int]) -> float:
         if cursor.match_length >= _QUOTED_RUN:
             quoted.update(range(end - cursor.match_length, end))
     return len(quoted) / len(answer)
-
-
-def _measure(context: Context, name: str, rounds: int) -> dict[str, _Arm]:
-    case, model = CASES[name], context.model
-    family = family_of(model.architecture)
-    if case.chat:
-        prompt = chat_prompt(model, family, case.text, system=None, thinking=False)
-    else:
-        prompt = text_prompt(model, case.text)
-    compiled = None
-    if case.schema is not None:
-        prepared = grammar.prepare(source.json_schema(json.dumps(case.schema)))
-        stop = stop_token(model, family, chat=case.chat)
-        compiled = grammar.compile_grammar(prepared, grammar.build_tokens(model.vocabulary, stop))
-    arms = {"plain": _Arm(prompt.tokens), "spec": _Arm(prompt.tokens)}
-    for number in range(rounds + 1):
-        for kind, arm in list(arms.items())[:: -1 if number % 2 else 1]:
-            answer = generate(
-                context,
-                prompt,
-                Request(
-                    SamplingConfig(),
-                    case.limit,
-                    constraint=compiled.constraint() if compiled else None,
-                ),
-                speculation=Speculation() if kind == "spec" else None,
-            )
-            arm.answer = arguments.whole(answer)
-            if number:  # the first round warms up
-                arm.seconds.append(answer.decode_s)
-        produced = {tuple(arm.answer.tokens) for arm in arms.values() if arm.answer}
-        if len(produced) != 1:
-            raise SystemExit(f"{name}: drafts changed the answer")
-    return arms
 
 
 if __name__ == "__main__":

@@ -15,40 +15,32 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from fucina_cli.bench.arguments import model_file, whole
+from fucina_cli.answer import Answer
+from fucina_cli.bench import harness
+from fucina_cli.bench.schemas import YES_NO, fields
 from fucina_cli.builtin import builtin_path
-from fucina_cli.cli import program
-from fucina_cli.cli.parser import Parser
-from fucina_cli.constraint import grammar, source, validation
-from fucina_cli.constraint.grammar import Grammar
-from fucina_cli.conversation import Answer, Request, generate
-from fucina_cli.families.registry import family_of
-from fucina_cli.llama.context import Context
-from fucina_cli.llama.model import Model
-from fucina_cli.prompts import chat_prompt, stop_token
-from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.cli.process import program
+from fucina_cli.cli.process.parser import Parser
+from fucina_cli.constraint.kinds.json_schema import JsonSchema
+from fucina_cli.job import Job
+from fucina_cli.runner import Runner
 from fucina_cli.tiny.corpus.cities import CITIES
 from fucina_cli.tiny.corpus.city_documents import held_out_json_prompts, held_out_prompts
 
 FAMILIES = ("qwen3", "gemma4")
 _TOKENS = 200
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string"},
-        "country": {"type": "string"},
-        "population": {"type": "integer"},
-        "capital": {"type": "boolean"},
-    },
-    "required": ["name", "country", "population", "capital"],
-    "additionalProperties": False,
-}
+_GOOD = ("fluent", "named", "parsed", "satisfied")
+SCHEMA = fields(
+    name={"type": "string"},
+    country={"type": "string"},
+    population={"type": "integer"},
+    capital=YES_NO,
+)
 _SENTENCES = re.compile(r"[A-Z][^.!?]+[.!?](?: [A-Z][^.!?]+[.!?]){0,2}")
 
 
@@ -65,41 +57,32 @@ class Quality:
 
 
 def quality(path: Path) -> Quality:
-    """Ask the model at `path` everything."""
-    model = Model(path)
-    context = Context(model, n_ctx=512)
-    family = family_of(model.architecture)
-    tokens = grammar.build_tokens(model.vocabulary, stop_token(model, family, chat=True))
-    text = json.dumps(SCHEMA)
-    compiled = grammar.compile_grammar(grammar.prepare(source.json_schema(text)), tokens)
-
-    def ask(user: str, under: Grammar | None = None) -> Answer:
-        prompt = chat_prompt(model, family, user, system=None, thinking=False)
-        constraint = None if under is None else under.constraint()
-        request = Request(SamplingConfig(), _TOKENS, constraint=constraint)
-        return whole(generate(context, prompt, request))
-
+    """Ask the model at `path` everything. Raises harness.Unfit."""
     bad: list[tuple[str, str]] = []
+    with harness.opened(path) as host:
+        harness.check_chats(host)
+        runner = Runner(host)
 
-    def count(prompts: tuple[str, ...], answers: list[Answer], good: list[bool]) -> int:
-        bad.extend((p, a.text) for p, a, g in zip(prompts, answers, good, strict=True) if not g)
-        return sum(good)
+        def ask(prompts: Sequence[str], constraint: Any = None) -> list[tuple[str, Answer]]:
+            jobs = [Job.chat(p, constraint, think=False, greedy=True, gen=_TOKENS) for p in prompts]
+            for job in jobs:
+                harness.plan(host, job)  # is there room for all?
+            return [(p, runner.answer(job)) for p, job in zip(prompts, jobs, strict=True)]
 
-    sentences, objects = held_out_prompts(), held_out_json_prompts()
-    free = [ask(prompt) for prompt in sentences]
-    fluent = [is_fluent(answer) for answer in free]
-    named = [f and names_its_city(p, a) for f, p, a in zip(fluent, sentences, free, strict=True)]
-    free_json = [ask(prompt) for prompt in objects]
-    under = [ask(prompt, compiled) for prompt in objects]
-    schema = source.json_schema(text)
+        sentences, objects = ask(held_out_prompts()), ask(held_out_json_prompts())
+        under = ask(held_out_json_prompts(), JsonSchema(SCHEMA))
+
+    def count(answers: list[tuple[str, Answer]], good: Callable[[str, Answer], bool]) -> int:
+        failed = [(prompt, answer.text) for prompt, answer in answers if not good(prompt, answer)]
+        bad.extend(failed)
+        return len(answers) - len(failed)
+
     return Quality(
         prompts=len(sentences),
-        fluent=sum(fluent),
-        named=count(sentences, free, named),
-        parsed=count(objects, free_json, [_is_object(a) for a in free_json]),
-        satisfied=count(
-            objects, under, [validation.validate(schema, a.text).valid is True for a in under]
-        ),
+        fluent=sum(is_fluent(answer) for _, answer in sentences),
+        named=count(sentences, lambda p, a: is_fluent(a) and names_its_city(p, a)),
+        parsed=count(objects, lambda _, a: _is_object(a)),
+        satisfied=count(under, lambda _, a: a.valid is True),
         bad=bad,
     )
 
@@ -136,25 +119,26 @@ def main() -> None:
     parser = Parser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("family", nargs="?", choices=FAMILIES)
     parser.add_argument(
-        "--model", type=model_file, help="another GGUF, in place of the built-in one"
+        "--model", type=harness.model_file, help="another GGUF, in place of the built-in one"
     )
     parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    harness.run(parser, _measure)
+
+
+def _measure(options: argparse.Namespace) -> harness.Report:
     families = [options.family] if options.family else FAMILIES
     paths = {family: options.model or builtin_path(family) for family in families}
     results = {family: quality(path) for family, path in paths.items() if path is not None}
-    if options.json:
-        print(json.dumps({family: asdict(result) for family, result in results.items()}))
-        return
-    table = Table("model", "fluent", "name the city", "JSON, free", "JSON under the schema")
-    for family, made in results.items():
-        counts = (made.fluent, made.named, made.parsed, made.satisfied)
-        table.add_row(family, *(f"{count}/{made.prompts}" for count in counts))
-    console = Console()
-    console.print(table)
-    for made in results.values():
-        for prompt, answer in made.bad:
-            console.print(f"{prompt!r}: {answer!r}", markup=False, highlight=False)
+    return harness.Report(
+        {family: asdict(made) for family, made in results.items()},
+        "good answers",
+        "model|fluent|name the city|JSON, free|JSON under the schema",
+        [
+            (family, *(f"{getattr(made, name)}/{made.prompts}" for name in _GOOD))
+            for family, made in results.items()
+        ],
+        [f"{prompt!r}: {answer!r}" for made in results.values() for prompt, answer in made.bad],
+    )
 
 
 if __name__ == "__main__":

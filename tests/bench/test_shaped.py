@@ -7,16 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fucina_cli.conversation import Request, generate
 
 from fucina_cli.bench import shaped
 from fucina_cli.builtin import builtin_path
-from fucina_cli.constraint import grammar, source
-from fucina_cli.families.registry import family_of
-from fucina_cli.llama.context import Context
+from fucina_cli.constraint.kinds.json_schema import JsonSchema
+from fucina_cli.job import Job
 from fucina_cli.llama.model import Model
-from fucina_cli.prompts import stop_token, text_prompt
-from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.prompts import text_prompt
+from fucina_cli.runner import Runner
+from tests.support import ggufs
 
 SMALL = {
     name: replace(shape, layers=2, width=64, hidden=96, heads=4, heads_kv=2, head=32, vocab=9000)
@@ -41,15 +40,11 @@ def test_a_shaped_model_has_its_sizes_and_the_tokens_of_another_and_answers(
     assert (model.architecture, model.n_vocab) == (SMALL[name].architecture, 9000)
     text = 'Category as JSON: {"category":"billing"}'
     assert text_prompt(model, text).tokens == text_prompt(other, text).tokens
-    context = Context(model, n_ctx=256)
-    stop = stop_token(model, family_of(model.architecture), chat=False)
-    tokens = grammar.build_tokens(model.vocabulary, stop)
-    compiled = grammar.compile_grammar(grammar.prepare(source.json_schema(SCHEMA)), tokens)
-    request = Request(SamplingConfig(), 20, constraint=compiled.constraint())
-    answer = generate(context, text_prompt(model, text), request)
-    assert json.loads(answer.text) in ("billing", "bug", "how_to")
-    free = generate(context, text_prompt(model, text), Request(SamplingConfig(), 20))
-    assert len(set(free.tokens)) > 1  # it does not just repeat what it is given
+    with Runner.open(out) as runner:
+        answer = runner.answer(Job.prompt(text, JsonSchema(SCHEMA), gen=20))
+        assert json.loads(answer.text) in ("billing", "bug", "how_to")
+        free = runner.answer(Job.prompt(text, gen=20))
+        assert len(set(free.tokens)) > 1  # it does not just repeat what it is given
 
 
 def test_the_same_shape_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -69,3 +64,10 @@ def test_a_vocabulary_that_is_too_large_or_of_another_kind_is_refused(
         assert other is not None
         with pytest.raises(ValueError, match="byte-level BPE"):
             shaped.build(SMALL["gemma3-270m"], other, tmp_path / "a.gguf")
+    for name, drop in (("types", "*.token_type"), ("merges", "*.merges")):
+        lacking = ggufs.build_llama(tmp_path / f"no {name}.gguf", drop=[drop])
+        with pytest.raises(ValueError, match="not whole"):
+            shaped.build(SMALL["gemma3-270m"], lacking, tmp_path / "a.gguf")
+    few = ggufs.build_llama(tmp_path / "few.gguf")
+    with pytest.raises(ValueError, match="too small"):
+        shaped.build(replace(SMALL["gemma3-270m"], vocab=152_000), few, tmp_path / "a.gguf")

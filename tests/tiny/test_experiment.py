@@ -14,14 +14,14 @@ import pytest
 from numpy.typing import NDArray
 from rich.console import Console
 
-from fucina_cli.constraint import source
+from fucina_cli.constraint.kinds.choice import Choice
 from fucina_cli.decoding.prefill import last_logits
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling import allowed_ids
 from fucina_cli.tiny.corpus.ticket_held_out import HELD_OUT
 from fucina_cli.tiny.corpus.ticket_labels import CATEGORIES
 from fucina_cli.tiny.experiment import __main__ as experiment
-from fucina_cli.tiny.experiment.__main__ import Report, main, run
+from fucina_cli.tiny.experiment.__main__ import main
 from fucina_cli.tiny.experiment.bias import Biased
 from fucina_cli.tiny.experiment.category import (
     TAUGHT,
@@ -38,11 +38,12 @@ from fucina_cli.tiny.experiment.lab import (
     open_lab,
     wilson,
 )
+from fucina_cli.tiny.experiment.report import Report, run
 from fucina_cli.tiny.experiment.tables import show
 
 TICKETS = HELD_OUT[::12]
 OPTIONS = TAUGHT.options
-CHOICES = source.choice(list(OPTIONS.values()))
+CHOICES = Choice(list(OPTIONS.values()))
 ROOM = 24
 
 
@@ -208,7 +209,7 @@ def test_every_way_to_answer_is_counted(report: Report, name: str) -> None:
 def test_an_option_is_graded_as_the_category_that_it_stands_for(lab: Lab, report: Report) -> None:
     assert list(UNTAUGHT.options) == list(CATEGORIES)
     assert len(set(UNTAUGHT.options.values())) == len(CATEGORIES)
-    compiled = lab.compile(source.choice(list(UNTAUGHT.options.values())))
+    compiled = lab.compile(Choice(list(UNTAUGHT.options.values())))
     correct = 0
     for ticket in TICKETS:
         prompt = lab.prompt(UNTAUGHT.prompt(ticket), ROOM)

@@ -18,10 +18,10 @@ import pytest
 
 from fucina_cli.bench.tiny import quality
 from fucina_cli.builtin import builtin_path
-from fucina_cli.constraint import source, validation
-from fucina_cli.families import template
+from fucina_cli.constraint.kinds.json_schema import JsonSchema
 from fucina_cli.llama.context import Context, Row
 from fucina_cli.llama.model import Model
+from fucina_cli.prompts import template
 from fucina_cli.tiny.corpus import city_documents, ticket_drafts, ticket_held_out, ticket_labels
 from fucina_cli.tiny.corpus.document import Chat, Text
 from fucina_cli.tiny.corpus.mixture import documents
@@ -226,7 +226,7 @@ def test_sampled_answers_satisfy_unseen_schemas(run_here: RunHere, family: str, 
             family=family,
         )
         assert done.code == 0, (done.out, done.err)
-        assert validation.validate(source.json_schema(schema), done.out.rstrip("\n")).valid
+        assert JsonSchema(schema).judge(done.out.rstrip("\n")).valid
 
 
 # -- the corpus ------------------------------------------------------------------------------------

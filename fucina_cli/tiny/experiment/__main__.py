@@ -22,58 +22,23 @@ give the same output.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import NoReturn
 
 from fucina_cli.builtin import builtin_path
-from fucina_cli.cli import exits, output, program
-from fucina_cli.cli.parser import Parser
-from fucina_cli.constraint.source import GrammarError
+from fucina_cli.cli.process import exits, output, program
+from fucina_cli.cli.process.parser import Parser, whole
+from fucina_cli.constraint.kind import GrammarError
 from fucina_cli.decoding.step import STREAM_FAILURES
 from fucina_cli.llama.errors import ContextFull, ModelError
 from fucina_cli.tiny.corpus.ticket_held_out import HELD_OUT
-from fucina_cli.tiny.corpus.ticket_labels import Ticket
-from fucina_cli.tiny.experiment.bias import BiasReport, logit_bias
-from fucina_cli.tiny.experiment.category import TAUGHT, UNTAUGHT, Categories, categories
-from fucina_cli.tiny.experiment.lab import Lab, open_lab
+from fucina_cli.tiny.experiment.lab import open_lab
+from fucina_cli.tiny.experiment.report import run
 from fucina_cli.tiny.experiment.tables import show
-from fucina_cli.tiny.experiment.triage import Triage, triage
 
 _FAMILIES = ("qwen3", "gemma4")
-
-
-@dataclass(frozen=True)
-class Report:
-    """All parts; `asdict` of it is what --json prints."""
-
-    model: str
-    architecture: str
-    quantization: str
-    tickets: int
-    seed: int
-    categories: Categories
-    untaught: Categories
-    triage: Triage
-    logit_bias: BiasReport
-
-
-def run(lab: Lab, tickets: Sequence[Ticket], seed: int) -> Report:
-    """The whole experiment over `tickets`, at least one. Raises what its parts raise."""
-    model = lab.model
-    return Report(
-        model=model.path.name,
-        architecture=model.architecture,
-        quantization=model.quantization,
-        tickets=len(tickets),
-        seed=seed,
-        categories=categories(lab, TAUGHT, tickets, seed),
-        untaught=categories(lab, UNTAUGHT, tickets, seed),
-        triage=triage(lab, tickets, seed),
-        logit_bias=logit_bias(lab, tickets),
-    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -91,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (ModelError, GrammarError, ContextFull, OSError, *STREAM_FAILURES) as error:
         _fail(f"'{path}': {error}")
     if options.json:
-        print(json.dumps(asdict(report), ensure_ascii=False, allow_nan=False))
+        output.record(asdict(report))
         return
     show(report, output.console())
 
@@ -104,15 +69,9 @@ def _parser() -> Parser:
     )
     parser.add_argument("family", nargs="?", choices=_FAMILIES, help=f"({_FAMILIES[0]})")
     parser.add_argument("--model", type=Path, help="another GGUF, in place of the built-in one")
-    parser.add_argument("--seed", type=_seed, default=0, help="of the sampled rows (0)")
+    parser.add_argument("--seed", type=whole(0), default=0, help="of the sampled rows (0)")
     parser.add_argument("--json", action="store_true", help="one JSON object in place of tables")
     return parser
-
-
-def _seed(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text[:20]) >= 2**64 or len(text) > 20:
-        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no whole number from 0 to 2**64 - 1")
-    return int(text)
 
 
 def _fail(message: str) -> NoReturn:

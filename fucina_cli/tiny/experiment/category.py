@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fucina_cli.constraint import source
-from fucina_cli.conversation import Answer
+from fucina_cli.answer import Answer
+from fucina_cli.constraint.kinds.choice import Choice
 from fucina_cli.decoding.prefill import last_logits
 from fucina_cli.prompts import Prompt
 from fucina_cli.sampling import allowed_ids
@@ -138,7 +138,7 @@ class _Seen:
 def categories(lab: Lab, question: Question, tickets: Sequence[Ticket], seed: int) -> Categories:
     """Six ways to answer the question for each ticket, and one with the chapter's bug."""
     options = {text.strip(): text for text in question.options.values()}
-    compiled = lab.compile(source.choice(list(options.values())))
+    compiled = lab.compile(Choice(list(options.values())))
     allowed = allowed_ids(compiled.constraint().mask_words(), lab.model.n_vocab)
     room = most_tokens(options.values())
     prompts = [lab.prompt(question.prompt(ticket), room) for ticket in tickets]

@@ -12,16 +12,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from fucina_cli.answer import Answer
 from fucina_cli.constraint import grammar
 from fucina_cli.constraint.constraint import Constraint
 from fucina_cli.constraint.grammar import Grammar, Tokens
-from fucina_cli.constraint.source import Source
-from fucina_cli.conversation import Answer, Request, generate
+from fucina_cli.constraint.kind import Spec
+from fucina_cli.engine import Engine
 from fucina_cli.families.registry import family_of
 from fucina_cli.llama.context import Context, Row
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt, stop_token, text_prompt
+from fucina_cli.request import Request
 from fucina_cli.sampling import LogitProcessor, SamplingConfig, allowed_ids
 
 _N_CTX = 512
@@ -37,9 +39,9 @@ class Lab:
     context: Context
     tokens: Tokens
 
-    def compile(self, source: Source) -> Grammar:
+    def compile(self, spec: Spec) -> Grammar:
         """A compiled constraint. Raises GrammarError."""
-        return grammar.compile_grammar(grammar.prepare(source), self.tokens)
+        return grammar.compile_grammar(spec.prepare(), self.tokens)
 
     def prompt(self, text: str, room: int) -> Prompt:
         """The ids of a raw completion. Raises ModelError without room for `room` more tokens."""
@@ -64,19 +66,20 @@ class Lab:
         """One answer of at most `limit` tokens through the project's decode core.
 
         Greedy without a `seed`; with one, sampled at temperature 1 without any filter. Raises what
-        `generate` raises, and KeyboardInterrupt.
+        `Engine.decode` raises, and KeyboardInterrupt.
         """
         config = SamplingConfig()
         if seed is not None:
             config = SamplingConfig(temperature=1.0, seed=seed % _SEEDS)
         request = Request(
+            prompt,
             config,
             limit,
             stop_texts=() if stop is None else (stop,),
             processors=() if processor is None else (processor,),
             constraint=constraint,
         )
-        answer = generate(self.context, prompt, request)
+        answer = Engine(self.context).decode(request)
         if answer.stop_reason == "interrupted":  # part of an answer must not be counted as one
             raise KeyboardInterrupt
         return answer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -12,10 +11,8 @@ from rich.text import Text
 from fucina_cli.text import printable
 from fucina_cli.tiny.experiment.bias import Biased, BiasReport
 from fucina_cli.tiny.experiment.category import Categories
+from fucina_cli.tiny.experiment.report import Report
 from fucina_cli.tiny.experiment.triage import Triage
-
-if TYPE_CHECKING:  # it prints through this module
-    from fucina_cli.tiny.experiment.__main__ import Report
 
 _NAMES = {
     "free_greedy": "free, greedy",

@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fucina_cli.constraint import source, validation
-from fucina_cli.constraint.source import Source
+from fucina_cli.constraint.kinds.json_schema import JsonSchema
+from fucina_cli.constraint.kinds.lark import Lark
 from fucina_cli.decoding.prefill import last_logits
 from fucina_cli.tiny.corpus.ticket_labels import CATEGORIES, PRIORITIES, Ticket
 from fucina_cli.tiny.experiment.lab import Lab, log_probabilities, most_tokens
@@ -52,12 +52,12 @@ class Triage:
     log_probability: float
 
 
-def triage_schema() -> Source:
+def triage_schema() -> JsonSchema:
     """The schema of the object: two enums, nothing else."""
-    return source.json_schema(json.dumps(_schema()))
+    return JsonSchema(_schema())
 
 
-def spaced_triage() -> Source:
+def spaced_triage() -> Lark:
     """One space, then compact JSON by the schema, as a Lark grammar.
 
     The models learned " {" after "Triage JSON:", one token in most vocabularies. A bare schema
@@ -69,7 +69,7 @@ def spaced_triage() -> Source:
     # What --json-schema asks for by default; a schema inside a grammar is not compact by itself.
     layout = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
     schema = json.dumps({"x-guidance": layout, **_schema()})
-    return source.lark(f'start: " " triage\ntriage: %json {schema}\n')
+    return Lark(f'start: " " triage\ntriage: %json {schema}\n')
 
 
 def triage(lab: Lab, tickets: Sequence[Ticket], seed: int) -> Triage:
@@ -126,7 +126,7 @@ def _triage_outcome(name: str, texts: Sequence[str], tickets: Sequence[Ticket]) 
             continue
         parses += 1
         # The independent judge, not the engine that wrote the answer.
-        if validation.validate(schema, text).valid:
+        if schema.judge(text).valid:
             valid += 1
             category += value["category"] == ticket.category
             priority += value["priority"] == ticket.priority

@@ -18,8 +18,9 @@ try:
 except ImportError as error:
     sys.exit(f"error: {error.name} is missing; the recipe needs: pip install 'fucina-cli[train]'")
 
-from fucina_cli.cli import program
-from fucina_cli.cli.parser import Parser
+from fucina_cli.cli.process import program
+from fucina_cli.cli.process.parser import Parser, whole
+from fucina_cli.text import reason
 from fucina_cli.tiny.corpus.mixture import documents
 from fucina_cli.tiny.recipe.batches import batches, written
 from fucina_cli.tiny.recipe.export import export
@@ -68,22 +69,15 @@ def _options() -> argparse.Namespace:
         prog="python -m fucina_cli.tiny.recipe", description="Train a built-in tiny model anew."
     )
     parser.add_argument("family", choices=sorted(FORMATS))
-    parser.add_argument("--steps", type=_positive, help=f"batches ({_STEPS})")
+    parser.add_argument("--steps", type=whole(1), help=f"batches ({_STEPS})")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True, help="the GGUF to write")
     options = parser.parse_args()
     try:
         options.out.touch()  # better now than after half an hour
     except OSError as error:
-        parser.error(f"--out: can't write '{options.out}': {error.strerror}")
+        parser.error(f"--out: can't write '{options.out}': {reason(error)}")
     return options
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
 
 
 def _say(line: str) -> None:
