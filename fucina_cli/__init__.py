@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fucina_cli.lazy import exports
-
 if TYPE_CHECKING:
     from fucina_cli.answer import Answer
     from fucina_cli.constraint.kind import GrammarError
@@ -39,23 +37,26 @@ __all__ = [
     "RunnerError",
 ]
 
-_load = exports(
-    __name__,
-    {
-        "Answer": "answer",
-        "GrammarError": "constraint.kind",
-        "InputError": "errors",
-        "Job": "job",
-        "Runner": "runner",
-        "RunnerError": "runner",
-    },
-)
+_WHERE = {
+    "Answer": "answer",
+    "GrammarError": "constraint.kind",
+    "InputError": "errors",
+    "Job": "job",
+    "Runner": "runner",
+    "RunnerError": "runner",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from fucina_cli.constraint.kind import kinds
+    """Load what is asked for, and nothing before."""
+    import importlib
 
-    spec = next((kind.spec for kind in kinds() if kind.spec.__name__ == name), None)
-    return _load(name) if spec is None else spec
+    if name in _WHERE:
+        return getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+    if not name.startswith("_"):
+        from fucina_cli.constraint.kind import kinds
+
+        for kind in kinds():
+            if kind.spec.__name__ == name:
+                return kind.spec
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -294,7 +294,7 @@ def test_a_model_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
         ({"model": "tiny", "family": "qwen3", "spec_ref": "no"}, "spec_ref=: can't read 'no'"),
     ):
         with pytest.raises(InputError, match=re.escape(words)):
-            Runner.open(**arguments)  # type: ignore[arg-type]
+            Runner.open(**arguments)
 
 
 def test_drafts_from_python_change_no_token(runner: Runner, tmp_path: Path) -> None:

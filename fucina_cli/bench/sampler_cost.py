@@ -28,7 +28,10 @@ from numpy.typing import NDArray
 from fucina_cli.bench import harness
 from fucina_cli.cli.process import program
 from fucina_cli.cli.process.parser import whole
-from fucina_cli.sampling import Sampler, SamplingConfig, apply_mask_words, pack_mask, uniform
+from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.sampling.draws import uniform
+from fucina_cli.sampling.mask import apply_mask_words, pack_mask
+from fucina_cli.sampling.sampler import Sampler
 
 Row = NDArray[np.float32]
 

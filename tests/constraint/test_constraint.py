@@ -23,7 +23,7 @@ from fucina_cli.constraint.judge import Judge
 from fucina_cli.constraint.kind import GrammarError, Spec
 from fucina_cli.constraint.kinds.json_schema import check_schema
 from fucina_cli.llama.model import Model
-from fucina_cli.sampling import allowed_ids
+from fucina_cli.sampling.mask import allowed_ids
 from tests.support.grammars import RECURSIVE, SOURCES
 
 Compile = Callable[[Spec], Grammar]

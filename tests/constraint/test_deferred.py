@@ -14,7 +14,7 @@ from fucina_cli import Choice
 from fucina_cli.constraint import grammar
 from fucina_cli.constraint.deferred import AfterThinking
 from fucina_cli.llama.model import Model
-from fucina_cli.sampling import allowed_ids
+from fucina_cli.sampling.mask import allowed_ids
 from fucina_cli.sampling.processor import Structured
 
 THINK, CLOSE, STOP, PAD_END = 151_667, 151_668, 151_645, 151_643

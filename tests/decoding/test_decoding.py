@@ -15,12 +15,9 @@ from fucina_cli.drafting.gated import Gated
 from fucina_cli.drafting.source import DraftSource
 from fucina_cli.llama.context import Row
 from fucina_cli.llama.model import Model
-from fucina_cli.sampling import (
-    LogitBias,
-    ProcessorChain,
-    Sampler,
-    SamplingConfig,
-)
+from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.sampling.processor import LogitBias, ProcessorChain
+from fucina_cli.sampling.sampler import Sampler
 from tests.support.decode_bench import GREEDY, SAMPLED, STREAMS, Bench, Logged
 from tests.support.grammars import SOURCES
 
@@ -251,7 +248,7 @@ def test_penalties_look_at_the_hypothetical_prefix_and_not_at_a_stale_history(
 
 
 def test_a_forced_token_that_is_banned_raises_instead_of_passing(llama: Bench) -> None:
-    from fucina_cli.sampling import AllTokensMasked
+    from fucina_cli.sampling.errors import AllTokensMasked
 
     constraint = llama.grammar("triage").constraint()
     banned = constraint.forced_tokens(1)[0]

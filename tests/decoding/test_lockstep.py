@@ -30,15 +30,10 @@ from fucina_cli.llama.context import Context, Row
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt
 from fucina_cli.request import Request, answered
-from fucina_cli.sampling import (
-    AllTokensMasked,
-    LogitBias,
-    LogitProcessor,
-    NonFiniteLogits,
-    ProcessorChain,
-    Sampler,
-    SamplingConfig,
-)
+from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.sampling.errors import AllTokensMasked, NonFiniteLogits
+from fucina_cli.sampling.processor import LogitBias, LogitProcessor, ProcessorChain
+from fucina_cli.sampling.sampler import Sampler
 from tests.support import ggufs
 from tests.support.decode_bench import (
     GREEDY,

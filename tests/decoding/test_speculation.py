@@ -17,7 +17,8 @@ from fucina_cli.drafting.speculation import Speculation
 from fucina_cli.llama.context import Context
 from fucina_cli.prompts import Prompt
 from fucina_cli.request import Request
-from fucina_cli.sampling import LogitBias, ProcessorChain, SamplingConfig
+from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.sampling.processor import LogitBias, ProcessorChain
 from tests.support.decode_bench import Bench, Logged, generate
 from tests.support.gates import Fickle
 from tests.support.grammars import SOURCES

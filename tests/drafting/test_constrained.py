@@ -17,8 +17,8 @@ from fucina_cli.constraint.constraint import Constraint
 from fucina_cli.drafting.cascade import Cascade
 from fucina_cli.drafting.constrained import ConstrainedSource
 from fucina_cli.drafting.source import CERTAIN, DraftSource, LearnsTopK
-from fucina_cli.sampling import LogitBias, ProcessorChain
 from fucina_cli.sampling.mask import pack_mask
+from fucina_cli.sampling.processor import LogitBias, ProcessorChain
 from tests.support.grammars import SOURCES
 
 _STOP = 256

@@ -22,16 +22,14 @@ from fucina_cli.llama.context import Context, Row
 from fucina_cli.llama.errors import ContextFull, ModelError
 from fucina_cli.llama.model import Model
 from fucina_cli.llama.vocabulary import check_same_vocabulary
-from fucina_cli.sampling import (
+from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.sampling.mask import allowed_ids, apply_mask_words, pack_mask
+from fucina_cli.sampling.processor import (
     DraftMasks,
     LogitBias,
     LogitProcessor,
     ProcessorChain,
-    SamplingConfig,
     Structured,
-    allowed_ids,
-    apply_mask_words,
-    pack_mask,
 )
 from tests.support import ggufs
 from tests.support.decode_bench import GREEDY, SAMPLED, Bench

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from fucina_cli.sampling import uniform
+from fucina_cli.sampling.draws import uniform
 
 MASK = 2**64 - 1
 

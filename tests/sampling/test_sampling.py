@@ -18,24 +18,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fucina_cli.errors import InputError
-from fucina_cli.sampling import (
-    AllTokensMasked,
-    LogitBias,
-    LogitProcessor,
-    NonFiniteLogits,
-    ProcessorChain,
-    Sampler,
-    SamplingConfig,
-    Structured,
-    allowed_ids,
-    apply_mask_words,
-    pack_mask,
-    uniform,
-)
+from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.sampling.draws import uniform
+from fucina_cli.sampling.errors import AllTokensMasked, NonFiniteLogits
 from fucina_cli.sampling.filters import choose, keep
-from fucina_cli.sampling.mask import is_allowed
+from fucina_cli.sampling.mask import allowed_ids, apply_mask_words, is_allowed, pack_mask
 from fucina_cli.sampling.penalties import Penalties
+from fucina_cli.sampling.processor import LogitBias, LogitProcessor, ProcessorChain, Structured
 from fucina_cli.sampling.running import draw, prefix_length
+from fucina_cli.sampling.sampler import Sampler
 from fucina_cli.sampling.topk import top_order
 
 Row = NDArray[np.float32]

@@ -23,8 +23,9 @@ from fucina_cli.llama.exactness import probe
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt
 from fucina_cli.request import Request
-from fucina_cli.sampling import LogitProcessor, Sampler, SamplingConfig, Structured
-from fucina_cli.sampling.processor import ForcesBytes
+from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.sampling.processor import ForcesBytes, LogitProcessor, Structured
+from fucina_cli.sampling.sampler import Sampler
 from tests.support.grammars import SOURCES
 
 GREEDY = SamplingConfig()

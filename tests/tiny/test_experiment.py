@@ -17,7 +17,7 @@ from rich.console import Console
 from fucina_cli.constraint.kinds.choice import Choice
 from fucina_cli.decoding.prefill import last_logits
 from fucina_cli.prompts import Prompt
-from fucina_cli.sampling import allowed_ids
+from fucina_cli.sampling.mask import allowed_ids
 from fucina_cli.tiny.corpus.ticket_held_out import HELD_OUT
 from fucina_cli.tiny.corpus.ticket_labels import CATEGORIES
 from fucina_cli.tiny.experiment import __main__ as experiment

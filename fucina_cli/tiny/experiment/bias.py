@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fucina_cli.decoding.prefill import last_logits
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.prompts import Prompt
-from fucina_cli.sampling import LogitBias
+from fucina_cli.sampling.processor import LogitBias
 from fucina_cli.sampling.topk import top_order
 from fucina_cli.tiny.corpus.ticket_labels import Ticket
 from fucina_cli.tiny.experiment.category import TAUGHT

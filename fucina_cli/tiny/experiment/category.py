@@ -14,7 +14,7 @@ from fucina_cli.answer import Answer
 from fucina_cli.constraint.kinds.choice import Choice
 from fucina_cli.decoding.prefill import last_logits
 from fucina_cli.prompts import Prompt
-from fucina_cli.sampling import allowed_ids
+from fucina_cli.sampling.mask import allowed_ids
 from fucina_cli.tiny.corpus.ticket_labels import CATEGORIES, Ticket
 from fucina_cli.tiny.experiment.lab import (
     Lab,

@@ -24,7 +24,9 @@ from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts import Prompt, stop_token, text_prompt
 from fucina_cli.request import Request
-from fucina_cli.sampling import LogitProcessor, SamplingConfig, allowed_ids
+from fucina_cli.sampling.config import SamplingConfig
+from fucina_cli.sampling.mask import allowed_ids
+from fucina_cli.sampling.processor import LogitProcessor
 
 _N_CTX = 512
 _CONFIDENCE = 0.95
