@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -188,6 +187,8 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     known = job_options()
     for name, value in settings.items():
         if name not in known:
+            import difflib  # slow to load
+
             similar = difflib.get_close_matches(name, known, 1, _SIMILAR)
             hint = ("; did you mean ", Part(similar[0]), "?") if similar else ()
             raise InputError(name, "there is no such option", *hint)

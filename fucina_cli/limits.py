@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import signal
 import threading
 from collections.abc import Iterator
@@ -51,6 +50,8 @@ def time_limit(seconds: float) -> AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def _timer(seconds: float) -> Iterator[None]:
+    import ctypes  # slow to load, and no command gets here
+
     thread = ctypes.c_ulong(threading.get_ident())
     raise_in_thread = ctypes.pythonapi.PyThreadState_SetAsyncExc
     lock, over = threading.Lock(), False

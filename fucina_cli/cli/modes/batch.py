@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import queue
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -219,14 +217,16 @@ class _Lines:
     """Lines read by a thread, so that answering goes on while none has come yet."""
 
     def __init__(self, path: str) -> None:
+        import queue
+        import threading
+
         from fucina_cli.cli.batch.lines import read_lines
 
         self.is_file = path != "-" and Path(path).is_file()
         #: Whether the last one was taken.
         self.ended = False
-        self._queue: queue.Queue[tuple[int, bytes | None] | BaseException | None] = queue.Queue(
-            maxsize=_AHEAD
-        )
+        self._queue: queue.Queue[tuple[int, bytes | None] | BaseException | None]
+        self._queue, self._empty = queue.Queue(maxsize=_AHEAD), queue.Empty
         lines = read_lines(path)
 
         def read() -> None:
@@ -248,7 +248,7 @@ class _Lines:
             return None
         try:
             line = self._queue.get(block=wait)
-        except queue.Empty:
+        except self._empty:
             return None
         if isinstance(line, BaseException):
             raise line

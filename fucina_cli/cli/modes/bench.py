@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from fucina_cli.cli import jobs
@@ -282,8 +281,8 @@ class _Bench:
             each = [rate for one in series.passes for rate in one.rates]
             table.add_row(
                 name,
-                f"{median(series.of(lambda p: p.prefill_s)):.3f}",
-                f"{median(series.of(lambda p: p.decode_s)):.3f}",
+                f"{_median(series.of(lambda p: p.prefill_s)):.3f}",
+                f"{_median(series.of(lambda p: p.decode_s)):.3f}",
                 _spread(series.of(lambda p: p.rate)),
                 _spread(each),
                 str(last.decoded),
@@ -357,16 +356,22 @@ def _arm_record(series: _Series) -> dict[str, Any]:
     }
 
 
+def _median(values: list[float]) -> float:
+    from statistics import median  # slow to load
+
+    return median(values)
+
+
 def _speedup(arms: dict[str, _Series], seconds: Callable[[Pass], float]) -> float:
-    lockstep = median(arms["lockstep"].of(seconds))
-    return median(arms["sequential"].of(seconds)) / lockstep if lockstep > 0 else 0.0
+    lockstep = _median(arms["lockstep"].of(seconds))
+    return _median(arms["sequential"].of(seconds)) / lockstep if lockstep > 0 else 0.0
 
 
 def _figures(values: list[float], digits: int = 3) -> dict[str, Any]:
     if not values:
         return {"median": None, "min": None, "max": None, "all": []}
     return {
-        "median": round(median(values), digits),
+        "median": round(_median(values), digits),
         "min": round(min(values), digits),
         "max": round(max(values), digits),
         "all": [round(value, digits) for value in values],
@@ -374,13 +379,13 @@ def _figures(values: list[float], digits: int = 3) -> dict[str, Any]:
 
 
 def _cells(rates: list[float]) -> tuple[str, str, str]:
-    return f"{median(rates):.1f}", f"{max(rates):.1f}", f"{min(rates):.1f}"
+    return f"{_median(rates):.1f}", f"{max(rates):.1f}", f"{min(rates):.1f}"
 
 
 def _spread(values: list[float]) -> str:
     if not values:
         return ""
-    return f"{median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
+    return f"{_median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
 
 
 def _times(rounds: int) -> str:
