@@ -1,7 +1,7 @@
 """Options declared once: flag, key, keyword, range, help and record derive from one field.
 
-An option is a field of a dataclass made by `option`, or an `Option` of its own. What reads the
-command line makes a flag of it, what reads the lines of a batch a key, and Python a keyword.
+An option is a field of a dataclass made by `option`, or an `Option` of its own. It becomes a
+flag of the command line, a key in lines of a batch, and a keyword in Python.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Option:
 
     Attributes:
         name: its keyword in Python, its field, and its key in a record.
-        type: int, float, bool or str; of one that can be repeated, of each value.
+        type: int, float, bool or str; of a repeatable one, of each value.
         help: one sentence.
-        default: in force where nothing is given.
+        default: value where none is given.
         low, high: accepted numbers, both ends included; None for no bound.
         least: the smallest number above `low` that is accepted.
-        below: what to give in place of one smaller than `least`.
+        below: what an error says to give in place of a number smaller than `least`.
         unit: of the number, where it has one.
         flag: on the command line; its name with dashes unless given.
         short: a second, short flag.
@@ -40,8 +40,8 @@ class Option:
         panel: heading in the help that it stands under.
         rank: place under that heading.
         key: in a line of a batch; None where lines can't set it.
-        metadata: key of a model file's own advice, None where files give none.
-        needs: name of another flag without which it says nothing, and why.
+        metadata: GGUF key of the model file's own default, None where there is none.
+        needs: name of another option without which it has no effect, and why.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Option:
             object.__setattr__(self, "flag", "--" + self.name.replace("_", "-"))
 
     def __str__(self) -> str:
-        """For people: name, default, range, help."""
+        """Name, default, range and help, readable."""
         ends = "" if self.low is None else f" ({_plain(self.low)} to {_plain(self.high or 0)})"
         unit = f" {self.unit}" if self.unit else ""
         return f"{self.name} = {self.default!r}{unit}{ends}: {self.help}"
@@ -77,7 +77,7 @@ class Option:
     def check(self, value: Any) -> None:
         """Raise InputError for a value of the wrong type or out of range; None is accepted.
 
-        NaN is outside of every range. Texts and lists are not looked at.
+        NaN is outside of every range. Texts and lists are not checked.
         """
         if value is None or self.repeatable or self.type is str:
             return
@@ -127,7 +127,7 @@ def check_options(value: Any) -> None:
 
 
 def contradiction(part: str, other: str, value: str) -> InputError:
-    """The error for two parts that can't both hold."""
+    """The error for two parts that contradict each other."""
     return InputError(part, "contradicts ", Part(other), f"{value}; give one of them")
 
 
@@ -139,7 +139,7 @@ def _plain_type(hint: Any) -> type:
 
 
 def _plain(value: float) -> str:
-    """A number as people write it, and short."""
+    """A number, short and without an exponent where possible."""
     if value == _MAX_SEED:
         return "2^64-1"
     if isinstance(value, int):

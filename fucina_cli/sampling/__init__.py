@@ -1,4 +1,4 @@
-"""Choosing tokens: the processor seam, the sampler, exact filters, counter-based draws."""
+"""Choosing tokens: processors, the sampler, exact filters, counter-based draws."""
 
 from __future__ import annotations
 
