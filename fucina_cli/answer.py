@@ -1,4 +1,4 @@
-"""An answer: what became of a job. A value that loads nothing native."""
+"""An answer: the result of a job. A value that loads nothing native."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
 @dataclass
 class Answer:
-    """A reply and what it took. Times in seconds; `first_token_s` from the start of prefill.
+    """A reply and its cost. Times in seconds; `first_token_s` from the start of prefill.
 
     Attributes:
         text, thinking: the answer, and the thoughts before it.
         tokens: ids of the reply, without the stop token.
         stop_reason: "failed" where `error` or `failure` tells why.
-        complete: whether the text, without what a stop took from it, is a whole answer of the
-            constraint; None without one.
+        complete: whether the text, without a stop token or sequence, is a whole answer of the
+            constraint; None without a constraint.
         verdict: of the independent judge.
         sources: drafted and accepted tokens per source of drafts.
-        masked: proposals of a draft model that the mask changed, None without one.
-        gate: what the gate of drafts knew when it ended, None without drafts.
-        failure: what ended a reply that failed.
-        error: the same in terms of what was given; the only content where nothing was decoded.
+        masked: proposals of a draft model that the mask changed, None without a draft model.
+        gate: state of the gate of drafts when the reply ended, None without drafts.
+        failure: the exception that ended a failed reply.
+        error: the same in terms of the input; the only content where nothing was decoded.
         load_s: seconds that loading the model took.
-        exact: whether its model was found to be exact; None where that was not probed.
-        size: tokens of context that it could use.
+        exact: whether the model was found to be exact; None where that was not probed.
+        size: tokens of context that the job could use.
 
-    Beside others, times are those on the clock, in which the others advanced too.
+    Of an answer decoded beside others, times are wall time, in which the others advanced too.
     """
 
     job: Job | None
@@ -67,7 +67,7 @@ class Answer:
 
     @property
     def valid(self) -> bool | None:
-        """The judge's word on the answer; None where there is no judge or it can't tell."""
+        """The judge's verdict on the answer; None where there is no judge or it can't tell."""
         return self.verdict.valid
 
     @property
@@ -77,15 +77,15 @@ class Answer:
 
     @property
     def satisfied(self) -> bool:
-        """Whether nothing is known against the answer: it is whole, and no judge refuses it."""
+        """Whether the answer has no error, is not incomplete, and was not judged invalid."""
         return self.error is None and self.complete is not False and self.valid is not False
 
     @property
     def value(self) -> Any:
         """The answer as a Python value: parsed JSON under a JSON schema, else the text.
 
-        Of a schema taken from a class it is an instance of that class. None for an answer that is
-        not complete.
+        Of a schema taken from a class it is an instance of that class. None for a constrained
+        answer that is not complete.
         """
         if self.job is None or self.job.constraint is None:
             return self.text
@@ -94,7 +94,7 @@ class Answer:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the constraint asks for and is only checked afterwards."""
+        """What the constraint asks for that is only checked afterwards."""
         return () if self.compiled is None else self.compiled.warnings
 
     @property

@@ -1,4 +1,4 @@
-"""Many jobs through the slots of a context that grows to what they need."""
+"""Many jobs through the slots of a context that grows as they need."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class JobSource(Protocol):
 
     @property
     def ahead(self) -> int:
-        """How many to look at before they are answered, so that the context can be made to fit."""
+        """How many jobs to plan ahead, so that the context can be sized for them."""
         ...
 
     @property
@@ -42,7 +42,7 @@ class JobSource(Protocol):
 
 
 class Iterated:
-    """A JobSource of whatever can be iterated over."""
+    """A JobSource of an iterable."""
 
     def __init__(self, jobs: Iterable[Job], slots: int = 1) -> None:
         self.ahead = _AHEAD if isinstance(jobs, Sequence) else slots
@@ -50,21 +50,21 @@ class Iterated:
         self.ended = False
 
     def take(self, *, wait: bool) -> Job | None:
-        """The next job; asking for it may take its time."""
+        """The next job; waits for it whatever `wait` says."""
         job = next(self._jobs, None)
         self.ended = job is None
         return job
 
 
 class Batch:
-    """Answers the jobs of a source side by side, each as if it were alone.
+    """Answers the jobs of a source side by side, each as if alone.
 
     A job that can't be answered gives an answer with its `error`, and the others go on.
 
     Args:
         host: plans, compiles, and makes engines.
         source: of the jobs.
-        slots: jobs that are answered at a time.
+        slots: jobs that are decoded at a time.
         on_text: receives text as it comes.
     """
 
@@ -84,9 +84,9 @@ class Batch:
         return idle and self._source.ended
 
     def step(self) -> list[Answer]:
-        """Take jobs that have come, begin with what there is room for, one forward for all.
+        """Take available jobs, begin those that there is room for, and run one forward for all.
 
-        The answers that are final, in the order in which they ended.
+        Returns the final answers, in the order in which they ended.
         """
         self._look_ahead()
         if self._failed:
@@ -112,7 +112,7 @@ class Batch:
         return 0 if self._host.engine is None else self._host.engine.running
 
     def _look_ahead(self) -> None:
-        """Take jobs that need not be waited for, and one at least where nothing is to do."""
+        """Take the jobs that are available; wait for one only when there is nothing to do."""
         while len(self._waiting) < self._source.ahead:
             idle = not self._running and not self._waiting and not self._failed
             job = self._source.take(wait=idle)
@@ -134,7 +134,7 @@ class Batch:
         return lambda text, channel: take(job, text, channel)
 
     def _admit(self) -> None:
-        """Begin with waiting requests while there is room."""
+        """Begin waiting requests while there is room."""
         while self._waiting:
             request = self._waiting[0]
             engine = self._host.engine
@@ -152,9 +152,9 @@ class Batch:
                 self._fail(request, error)
 
     def _fitting(self, engine: Engine | None) -> Engine | None:
-        """An engine for the first of those that wait, and if possible for all of them.
+        """An engine with room for the first waiting request, if possible for each of them.
 
-        None where even that can't be had: its request has failed.
+        None where memory does not allow even the first: its request has failed.
         """
         first = self._waiting[0].size
         if engine is not None and engine.context.n_slots == self._slots:

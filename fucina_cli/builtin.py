@@ -1,10 +1,10 @@
-"""Where the built-in models lie. They are ordinary GGUF files, so other tools can use them too."""
+"""Where the built-in models are. They are ordinary GGUF files, so other tools can use them too."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-#: What stands for a path in place of MODEL.
+#: The name that stands for the built-in model in place of a path.
 NAME = "tiny"
 
 

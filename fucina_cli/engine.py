@@ -20,13 +20,13 @@ from fucina_cli.llama.context import Context
 from fucina_cli.request import Request, answered, begin, judged
 from fucina_cli.sampling.draws import LIMIT
 
-if TYPE_CHECKING:  # who drafts has it loaded; others save its import
+if TYPE_CHECKING:  # not imported by runs without drafts
     from fucina_cli.drafting.speculation import Speculation
 
-#: Answers drawn at most where the grammar alone can't make them valid.
+#: Most answers drawn where the grammar alone can't make them valid.
 ATTEMPTS = 4
 
-#: Told of another attempt: the request, and why in words.
+#: Called before another attempt: the request, and the reason in words.
 OnRetry = Callable[[Request, str], None]
 #: Compiles a request's constraint anew.
 Recompile = Callable[[Request], Compiled]
@@ -36,10 +36,10 @@ class Engine:
     """Decodes requests side by side.
 
     Args:
-        context: one request per slot at a time; nobody else may use it meanwhile.
-        speculation: what drafts for them.
+        context: has one slot per request; nothing else may use it meanwhile.
+        speculation: makes their drafts.
         share: copy what prompts have in common instead of computing it again.
-        on_retry: told of each further draw.
+        on_retry: called before each further draw.
         recompile: gives a request whose grammar engine failed one more attempt with a grammar of
             its own; without it the request fails.
 
@@ -72,11 +72,11 @@ class Engine:
 
     @property
     def running(self) -> int:
-        """Requests on their way."""
+        """Requests that are being decoded."""
         return len(self._requests)
 
     def submit(self, request: Request) -> None:
-        """Begin with a request. Raises what Lockstep.add raises."""
+        """Begin a request. Raises what Lockstep.add raises."""
         if not self.free:
             raise ValueError(f"all {self.context.n_slots} slots are taken")
         if request.on_text is not None:
@@ -112,8 +112,8 @@ class Engine:
     ) -> Answer:
         """Answer one request; the others must have ended.
 
-        An interrupt (Ctrl-C) ends it early; what was produced is in the answer all the same. Raises
-        what made the reply fail.
+        An interrupt (Ctrl-C) ends it early, and the answer holds what was produced. Raises the
+        error of a reply that failed.
         """
         self.submit(request)
         answers: list[Answer] = []
@@ -148,7 +148,7 @@ class Engine:
         return answer
 
     def _settle(self, request: Request, now: float) -> None:
-        """Hand the answer out, unless another attempt may do better."""
+        """Conclude with the answer, unless another attempt may do better."""
         answer = self._answer(request, now)
         if isinstance(answer.failure, ConstraintError) and self._recompiled(request):
             self._again(request, same_text=True)
@@ -178,7 +178,7 @@ class Engine:
 
     @staticmethod
     def _may_do_better(request: Request, answer: Answer) -> bool:
-        """Whether another draw may: not where the user, or a stop, cut the answer."""
+        """Whether another draw may be valid: not where the user or a stop cut the answer short."""
         cut = answer.stop_reason in ("interrupted", "stop_token", "stop_sequence")
         return (
             request.draws_again
@@ -214,9 +214,9 @@ class Engine:
 
 
 class _Shown:
-    """Hands a request's text on once, whatever had to be decoded again.
+    """Passes each piece of a request's text on once, even where it is decoded again.
 
-    The answer is held back until it is final where it may be drawn again.
+    An answer that may be drawn again is held back until it is final.
     """
 
     def __init__(self, request: Request, take: OnText) -> None:
@@ -234,7 +234,7 @@ class _Shown:
             self._take(new, channel)
 
     def again(self, *, same_text: bool) -> None:
-        """Another attempt begins; with `same_text` it gives what this one gave, and more."""
+        """Another attempt begins; with `same_text` it first repeats the text so far."""
         self._seen = dict.fromkeys(self._seen, 0)
         if not same_text:
             self._sent = dict(self._seen)

@@ -1,8 +1,8 @@
-"""The error for whatever was given and can't be used.
+"""The error for input that can't be used.
 
-The code that finds the fault knows which part of the input it is about, and not how that part was
-given: by a flag, by a key of a line, by a keyword. So an error names parts, and whoever gave the
-input puts in the names that the giver knows.
+The code that raises it knows which part of the input it is about, and not how that part was given:
+by a flag, by a key of a line, by a keyword. So an error names parts, and the code that shows it
+puts in the user's names for them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-#: From a part of the input to what its giver calls it, such as "top_k" to `--top-k`.
+#: From a part of the input to the user's name for it, such as "top_k" to `--top-k`.
 Names = Callable[[str], str]
 
 
@@ -29,7 +29,7 @@ _NOT_KEYWORDS = {
 
 
 class InputError(ValueError):
-    """Something given can't be used.
+    """A part of the input can't be used.
 
     Args:
         part: what it is about: an option's name, "prompt", "constraint", or a file's quoted path.
@@ -41,8 +41,8 @@ class InputError(ValueError):
         self.part = part
         self._message = message
 
-    def told(self, names: Names) -> str:
-        """One line in the giver's own names."""
+    def describe(self, names: Names) -> str:
+        """One line, in the user's names for parts."""
         return f"{names(self.part)}: {self.reason(names)}"
 
     def reason(self, names: Names) -> str:
@@ -50,11 +50,11 @@ class InputError(ValueError):
         return "".join(names(p.name) if isinstance(p, Part) else p for p in self._message)
 
     def __str__(self) -> str:
-        return self.told(keyword)
+        return self.describe(keyword)
 
 
 def keyword(part: str) -> str:
-    """What Python calls a part: an option is a keyword argument."""
+    """The name of a part in Python: an option is a keyword argument."""
     if part in _NOT_KEYWORDS or not part.isidentifier():
         return _NOT_KEYWORDS.get(part, part)
     return f"{part}="

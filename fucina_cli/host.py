@@ -1,4 +1,4 @@
-"""A loaded model with all that jobs need of it: plans, compiled constraints, contexts, engines."""
+"""A loaded model and what jobs need of it: plans, compiled constraints, contexts, engines."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.exactness import Exactness, probe
 from fucina_cli.planning import Planner
 from fucina_cli.request import Request
-from fucina_cli.runtime import Blame, Runtime, nobody
+from fucina_cli.runtime import Blame, Runtime, no_blame
 
-#: Told of what is worth knowing: "warning" or "note", the part of the input that it is about or
-#: None, one sentence, and the job that it is about or None for all.
-Tell = Callable[[str, str | None, str, Job | None], None]
+#: Receives a message: "warning" or "note", the part of the input that it is about or None, one
+#: sentence, and the job that it is about or None for all.
+OnMessage = Callable[[str, str | None, str, Job | None], None]
 
 
 class Host:
@@ -31,12 +31,12 @@ class Host:
 
     Args:
         name: path of the model, or the name of the built-in one.
-        family: None for the one that the file names.
-        runtime: how it runs.
+        family: None for the family of the file's architecture.
+        runtime: how the model runs.
         texts: documents to draft from, by name.
-        probes: find out whether each context is exact, which takes a few forwards.
-        blame: told what a crash of native code would be the fault of.
-        tell: takes warnings and notes; None leaves them unsaid.
+        probes: probe each context for exactness, which takes a few forwards.
+        blame: attributes a crash of native code to a part of the input.
+        on_message: receives warnings and notes; None drops them.
 
     Raises InputError for a model or an option that can't be used.
     """
@@ -49,18 +49,18 @@ class Host:
         *,
         texts: Mapping[str, str],
         probes: bool = True,
-        blame: Blame = nobody,
-        tell: Tell | None = None,
+        blame: Blame = no_blame,
+        on_message: OnMessage | None = None,
     ) -> None:
         begin = time.perf_counter()
-        self._probes, self._blame, self._tell = probes, blame, tell
+        self._probes, self._blame, self._on_message = probes, blame, on_message
         self.runtime = runtime
         self.model, self.family = loading.load_model(name, family, runtime, blame=blame)
-        #: What jobs mean for this model.
+        #: Makes requests of jobs.
         self.planner = Planner(self.model, self.family, runtime, f"'{name}'")
-        #: What decodes now; its context is made, and made anew, as jobs need it.
+        #: The current engine; replaced where jobs need a larger context or other slots.
         self.engine: Engine | None = None
-        #: What the last probe found; None before one.
+        #: Result of the last probe; None before the first.
         self.exactness: Exactness | None = None
         self._compiler = Compiler(self.model.vocabulary)
         self._finished_forwards = self._probe_forwards = 0
@@ -78,7 +78,7 @@ class Host:
 
     @property
     def forwards(self) -> int:
-        """Forwards that decoded something, common ones counted once."""
+        """Forwards without those of probes; one over several requests counts once."""
         if self.engine is None:
             return self._finished_forwards
         now = self.engine.context.total_forwards - self._probe_forwards
@@ -95,7 +95,7 @@ class Host:
         return self.planner.plan(job)
 
     def compile(self, request: Request) -> None:
-        """Give a request its constraint, compiled once for equal ones. Raises InputError."""
+        """Set a request's constraint; equal ones are compiled once. Raises InputError."""
         job = request.job
         if job is None or job.constraint is None:
             return
@@ -107,7 +107,7 @@ class Host:
                 self._say("warning", "constraint", text, job)
         request.compiled, request.constraint = compiled, compiled.grammar.initial
         if job.is_chat and self.planner.thinks(job, request.prompt):
-            # What a thinking block before the answer must not contain.
+            # A thinking block before the answer must not contain them.
             vocabulary = self.model.vocabulary
             own = (stop, vocabulary.eos, vocabulary.eot)
             request.forbidden_while_thinking = tuple(sorted({t for t in own if t is not None}))
@@ -139,9 +139,9 @@ class Host:
             raise InputError(self.planner.part, str(error)) from None
 
     def make_engine(self, least: int, most: int, n_slots: int) -> Engine:
-        """Replace the engine by one of up to `most` tokens for each slot, of `least` if need be.
+        """Replace the engine by one with slots of `most` tokens, of `least` where memory is short.
 
-        Raises InputError when not even that can be had.
+        The option `ctx` overrides `most`. Raises InputError when no context can be made.
         """
         self._drop_engine()
         if self.runtime.ctx is not None:
@@ -157,7 +157,7 @@ class Host:
         return self.engine
 
     def engine_in(self, context: Context) -> Engine:
-        """An engine in a context, with the drafts that were asked for. Raises InputError."""
+        """An engine in a context, with the drafts of the runtime's options. Raises InputError."""
         if self._probes:
             self.exactness = self.probe(context)
         self._probe_forwards = context.total_forwards
@@ -169,7 +169,7 @@ class Host:
         )
 
     def finished(self, answer: Answer) -> Answer:
-        """An answer of the engine, completed by what only the host knows."""
+        """An answer of the engine, completed by load time, exactness and error."""
         answer.load_s = self.load_s
         answer.exact = self.exactness.exact if self.exactness else None
         if answer.failure is not None:
@@ -196,8 +196,8 @@ class Host:
             engine.speculation.draft_context.close()
 
     def _say(self, kind: str, part: str | None, text: str, job: Job | None = None) -> None:
-        if self._tell is not None:
-            self._tell(kind, part, text, job)
+        if self._on_message is not None:
+            self._on_message(kind, part, text, job)
 
     def _retried(self, request: Request, why: str) -> None:
         seed = request.sampling.seed

@@ -1,4 +1,4 @@
-"""A job: what to answer and how, as a value that flags, lines of a batch and Python build alike."""
+"""A job: what to answer and how, a value made from flags, lines of a batch or Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Message = Mapping[str, str]
 #: A stop: some text, or a token id.
 Stop = str | int
 
-#: Most tokens of an answer where nobody says.
+#: Most tokens of an answer where `gen` is not given.
 DEFAULT_GEN = 2048
 _MAX_BIAS = 1e6
 _BAN = float("-inf")
@@ -27,7 +27,7 @@ _SIMILAR = 0.5
 
 @dataclass(frozen=True)
 class Text:
-    """Start from a raw text, which is data: it never spells a control token."""
+    """Start from a raw text, which is data: it never becomes a control token."""
 
     text: str
 
@@ -77,7 +77,7 @@ class Generation:
 
 @functools.cache
 def job_options() -> Mapping[str, Option]:
-    """All that a job can be told beside its start and constraint, by keyword."""
+    """Every option of a job, by keyword."""
     return {each.name: each for each in (*options_of(Generation), *options_of(SamplingConfig))}
 
 
@@ -87,13 +87,13 @@ class Job:
 
     Attributes:
         start: what the answer follows.
-        constraint: what the answer has to be; None for anything.
-        settings: the options given, by keyword (see `job_options`); what is not given is the
-            model family's advice in a chat, and greedy elsewhere.
-        id: the giver's own name for the job; it comes back with the answer.
+        constraint: what the answer must match; None for anything.
+        settings: the options given, by keyword (see `job_options`). Sampling options not given
+            are the model family's in a chat, and greedy elsewhere.
+        id: your own name for the job; it comes back with the answer.
 
-    Raises InputError for a start that is empty, an option that does not exist, one out of range,
-    and options that contradict each other.
+    Raises InputError for an option that does not exist, one out of range, options that contradict
+    each other and what is no constraint; the constructors below also for an empty start.
     """
 
     start: Start
@@ -124,8 +124,8 @@ class Job:
 
         Args:
             message: the user's text.
-            constraint: a JsonSchema, Regex, Lark or Choice, or what stands for one: a dict or a
-                class with `model_json_schema`, a compiled pattern, a list of strings.
+            constraint: a JsonSchema, Regex, Lark or Choice, or a value that becomes one: a dict or
+                a class with `model_json_schema`, a compiled pattern, a list of strings.
             system: system text that comes before the message.
             id: your own name for the job; it comes back with the answer.
             settings: options by keyword, such as `temperature=0.0` or `gen=100`.
@@ -161,7 +161,7 @@ class Job:
 
     @property
     def is_chat(self) -> bool:
-        """Whether the model's template makes the prompt."""
+        """Whether the model's chat template renders the prompt."""
         return isinstance(self.start, Chat)
 
     @property
@@ -204,7 +204,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 
 
 def check_bias(token: str | int, bias: float) -> None:
-    """Raise InputError for a bias that is no number or out of range."""
+    """Raise InputError for an empty token and for a bias that is NaN or out of range."""
     if token == "":
         raise InputError("logit_bias", "a token is empty")
     if not bias == bias or (abs(bias) > _MAX_BIAS and bias != _BAN):
@@ -213,8 +213,8 @@ def check_bias(token: str | int, bias: float) -> None:
         )
 
 
-def laid_over(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """`given` over `defaults`; of two ways to set one thing the given one wins."""
+def merge_settings(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """`defaults` overridden by `given`, where `greedy` and `temperature` override each other."""
     rest = dict(defaults)
     if given.get("temperature") is not None:
         rest.pop("greedy", None)

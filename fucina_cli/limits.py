@@ -1,4 +1,4 @@
-"""Limits on work that could run for ever, and on when Ctrl-C may break into work."""
+"""Time limits on work, and blocks that Ctrl-C may not interrupt."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _interrupt_came = False
 class TimeLimit(BaseException):
     """The work did not end within its limit.
 
-    Like KeyboardInterrupt no Exception: the work itself may catch and ignore every Exception.
+    Not an Exception, like KeyboardInterrupt: the work may catch and ignore every Exception.
     """
 
 
 def own_process() -> None:
-    """Allow signal handlers: the process belongs to a command of this package.
+    """Allow signal handlers, because this process runs a command of this package.
 
-    A library must leave the signals of its process alone.
+    Without this call signals are left alone, as a library must.
     """
     global _own_process
     _own_process = True
@@ -38,10 +38,10 @@ def _takes_signals() -> bool:
 def time_limit(seconds: float) -> AbstractContextManager[None]:
     """Raise TimeLimit inside the block after `seconds` of wall time.
 
-    In the main thread of a command by an alarm signal, which also breaks into regular expressions;
-    a call into C code that does not return even so ends the process with SIGPROF once it spent
-    2.5 s of processor time more than that. Elsewhere by an exception that another thread sets,
-    which shows between two instructions of Python.
+    In the main thread of a command by an alarm signal, which also interrupts regular expressions.
+    C code that ignores the signal is ended, with the process, by SIGPROF after 2.5 s more of
+    processor time. Elsewhere by an asynchronous exception that another thread sets, which is
+    raised between two instructions of Python.
     """
     if hasattr(signal, "setitimer") and _takes_signals():
         return _alarm(seconds)
@@ -70,7 +70,7 @@ def _timer(seconds: float) -> Iterator[None]:
         with lock:
             over = True
         timer.cancel()
-        raise_in_thread(thread, None)  # what was set and has not shown yet
+        raise_in_thread(thread, None)  # one that was set and not raised yet
 
 
 @contextlib.contextmanager
@@ -98,17 +98,17 @@ def _alarm(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C wait for the end of the block.
+    """Defer Ctrl-C to the end of the block.
 
     For native code that calls back into Python: an exception raised inside a callback is printed
-    and then lost. Blocking the signal would not do: a thread of some library, of BLAS for one,
-    would take it, and Python's handler would still run at once in the main thread.
+    and then lost. Blocking the signal would not do: a thread of a library such as BLAS would
+    take it, and Python's handler would still run at once in the main thread.
     """
     global _interrupt_came
     handler = signal.getsignal(signal.SIGINT)
     if (
         not _takes_signals()
-        or not callable(handler)  # ignored, or not Python's to take
+        or not callable(handler)  # ignored, or not handled by Python
         or handler is _note_interrupt
     ):
         yield

@@ -1,4 +1,4 @@
-"""From a name to a loaded model: a path, or the model that is built in."""
+"""Loads models by path or built-in name, and what drafts for them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fucina_cli.llama import header, native
 from fucina_cli.llama.context import CACHE_TYPES, Context
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
-from fucina_cli.runtime import Blame, Runtime, nobody
+from fucina_cli.runtime import Blame, Runtime, no_blame
 
 if TYPE_CHECKING:
     from fucina_cli.drafting.automaton import Reference
     from fucina_cli.drafting.speculation import Speculation
 
-#: Tokens of one reference: some 250 bytes of memory each at worst, and 5 microseconds.
+#: Most tokens of one reference, which bounds the memory of its index.
 _MOST_TOKENS = 2_000_000
 
 
@@ -54,9 +54,9 @@ def load_model(
     runtime: Runtime,
     *,
     vocab_only: bool = False,
-    blame: Blame = nobody,
+    blame: Blame = no_blame,
 ) -> tuple[Model, Family]:
-    """Load a model for `family`, or for the family that its file names.
+    """Load a model for `family`, or for the family of its architecture.
 
     Raises InputError that names the file.
     """
@@ -82,7 +82,7 @@ def load_model(
 
 
 def cache_types(runtime: Runtime) -> tuple[str, str] | None:
-    """Element types of K and V: `K,V` or one name for both, None for what exactness asks for.
+    """Element types of K and V from `K,V` or one name for both; None for those of exactness.
 
     Raises InputError for a name that is not known.
     """
@@ -101,26 +101,28 @@ def cache_types(runtime: Runtime) -> tuple[str, str] | None:
 
 
 class Drafting:
-    """What drafts for a model: opened once, and made for each of its contexts.
+    """Draft model and documents of a model, loaded once for all of its contexts.
 
     Args:
         model: whose tokens are drafted.
+        runtime: names the draft model and how it runs.
         texts: documents to draft from, by name.
+        blame: as in `load_model`.
 
     Raises InputError for a draft model or a document that can't be used.
     """
 
     def __init__(
-        self, model: Model, runtime: Runtime, texts: Mapping[str, str], blame: Blame = nobody
+        self, model: Model, runtime: Runtime, texts: Mapping[str, str], blame: Blame = no_blame
     ) -> None:
         self._runtime, self._blame = runtime, blame
         self._draft_model = self._load(model)
-        #: Whether drafts can be taken back; else there are none.
+        #: Whether the model can forget rejected drafts; otherwise there are none.
         self.possible = model.can_rewind
         self._references = {name: _index(model, name, text) for name, text in texts.items()}
 
     def of(self, context: Context) -> Speculation | None:
-        """What drafts in `context`; None where nothing can be taken back."""
+        """A Speculation for `context`; None where drafts are not possible. Raises InputError."""
         from fucina_cli.drafting.speculation import Speculation
 
         if not self.possible:
@@ -137,7 +139,7 @@ class Drafting:
             self._draft_model.close()
 
     def _load(self, model: Model) -> Model | None:
-        """The draft model, found to be fit for `model`."""
+        """The draft model, checked against `model`."""
         from fucina_cli.drafting.draft_model import check_draft_model
 
         runtime = self._runtime

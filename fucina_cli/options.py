@@ -1,7 +1,7 @@
 """Options declared once: flag, key, keyword, range, help and record derive from one field.
 
-An option is a field of a dataclass made by `option`, or an `Option` of its own. What reads the
-command line makes a flag of it, what reads the lines of a batch a key, and Python a keyword.
+An option is a field of a dataclass made by `option`, or an `Option` of its own. It becomes a
+flag of the command line, a key in lines of a batch, and a keyword in Python.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Option:
         name: its keyword in Python, its field, and its key in a record.
         help: one sentence.
         metavar: what stands for its value in the help.
-        type: int, float, bool or str; of one that can be repeated, of each value.
-        default: in force where nothing is given.
+        type: int, float, bool or str; of a repeatable one, of each value.
+        default: value where none is given.
         within: the lowest and the highest number accepted; None for any.
         least: the smallest number above the lowest that is accepted, and what to give instead.
         unit: of the number, where it has one.
@@ -39,8 +39,8 @@ class Option:
         panel: heading in the help that it stands under.
         rank: place under that heading.
         key: in a line of a batch, where lines can set it; the flag's words unless given.
-        metadata: key of a model file's own advice, None where files give none.
-        needs: name of another flag without which it says nothing, and why.
+        metadata: GGUF key of the model file's own default, None where there is none.
+        needs: name of another option without which it has no effect, and why.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Option:
     def check(self, value: Any) -> None:
         """Raise InputError for a value of the wrong type or out of range; None is accepted.
 
-        NaN is outside of every range. Texts and lists are not looked at.
+        NaN is outside of every range. Texts and lists are not checked.
         """
         if value is None or self.repeatable or self.type is str:
             return
@@ -128,7 +128,7 @@ def check_options(value: Any) -> None:
 
 
 def contradiction(part: str, other: str, value: str) -> InputError:
-    """The error for two parts that can't both hold."""
+    """The error for two parts that contradict each other."""
     return InputError(part, "contradicts ", Part(other), f"{value}; give one of them")
 
 
@@ -140,7 +140,7 @@ def _plain_type(hint: Any) -> type:
 
 
 def _plain(value: float) -> str:
-    """A number as people write it, and short."""
+    """A number, short and without an exponent where possible."""
     if value == _MAX_SEED:
         return "2^64-1"
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""From a job to a request: what a job means for one model."""
+"""Makes a request of a job: tokens, sampling and limits for one model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Planner:
     part: str
 
     def plan(self, job: Job) -> Request:
-        """A request for a job, all but its constraint, which `compile` adds.
+        """A request for a job, without its constraint, which `Host.compile` adds.
 
         Raises InputError for what does not fit this model.
         """
@@ -50,7 +50,7 @@ class Planner:
         return Request(
             prompt=prompt,
             sampling=sampling,
-            # Beside others it has a context that may be larger; alone it would end here.
+            # The context may be larger for others beside it; the answer must not depend on them.
             limit=min(limit, size - len(prompt.tokens)),
             stop_ids=stop_ids,
             stop_texts=stop_texts,
@@ -61,7 +61,7 @@ class Planner:
         )
 
     def prompt(self, job: Job) -> Prompt:
-        """The ids that a job starts from. Raises InputError when there are none."""
+        """The prompt of a job. Raises InputError when it is empty or can't be made."""
         start = job.start
         if isinstance(start, Ids):
             for token in start.tokens:
@@ -107,7 +107,7 @@ class Planner:
         return (thinks and prompt.thinking is not None) or prompt.inside_thinking
 
     def advice(self, *, thinks: bool) -> dict[str, Any]:
-        """The family's sampling advice for a chat, of the options that files may advise on."""
+        """The family's sampling defaults for a chat, of the options that files may set."""
         advice = self.family.sampling(thinks, self.model.number)
         return {
             each.name: advice.get(each.name, each.default)
@@ -116,7 +116,7 @@ class Planner:
         }
 
     def fault(self, job: Job, error: Exception) -> InputError:
-        """The part of the input that made a reply fail."""
+        """The error of a failed reply, in terms of the input."""
         if isinstance(error, AllTokensMasked):
             part = "logit_bias" if job.settings.get("logit_bias") else "stop"
             if part == "stop" and job.constraint is not None:
@@ -130,7 +130,7 @@ class Planner:
     # ----------------------------------------------------------------------------------------
 
     def _sampling(self, job: Job, *, thinks: bool) -> SamplingConfig:
-        """The family's advice in a chat and greedy elsewhere, overridden by what is given."""
+        """The family's defaults in a chat and greedy elsewhere, overridden by the job's."""
         settings = dict(job.settings)
         given = {o.name: settings[o.name] for o in options_of(SamplingConfig) if o.name in settings}
         if settings.get("greedy"):
@@ -141,7 +141,7 @@ class Planner:
             chosen["seed"] = int.from_bytes(os.urandom(4), "little") if sampled else 0
         try:
             return SamplingConfig(**chosen)
-        except InputError as error:  # what is given was checked: only the file's own can be wrong
+        except InputError as error:  # the job's were checked: only the file's can be wrong
             text = f"its general.sampling defaults: {error.part} {error.reason(keyword)}"
             raise InputError(self.part, text) from None
 
@@ -156,7 +156,7 @@ class Planner:
             if marker is None:
                 texts.append(stop)
             else:
-                ids.add(marker)  # a control token has no text to wait for
+                ids.add(marker)  # a control token has no text to match
         return frozenset(ids), tuple(texts)
 
     def _biases(self, biases: Iterable[tuple[str | int, float]]) -> tuple[LogitBias, ...]:

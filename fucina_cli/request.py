@@ -1,4 +1,4 @@
-"""A request: the one record of a job on its way, from submission to answer."""
+"""A request: the state of a job from submission to answer."""
 
 from __future__ import annotations
 
@@ -23,27 +23,28 @@ from fucina_cli.sampling.sampler import Sampler
 
 @dataclass
 class Request:
-    """What to decode, and where it stands.
+    """What to decode, and its progress.
 
     Attributes:
         prompt: what the reply follows.
-        sampling: settings of the sampler; of a further attempt with the next seed.
+        sampling: settings of the sampler; a further draw has the next seed.
         limit: most reply tokens.
         stop_ids, stop_texts: what ends the reply beside the model's own end of turn.
         processors: applied to every row, in order; forked for each attempt.
         constraint: follows the processors and governs the answer; each attempt forks it.
-        compiled: where it comes from and who judges; None where nothing is judged.
+        compiled: the constraint's source and judge; None where nothing is judged.
         forbidden_while_thinking: ids that must not end a thinking block which precedes the answer;
             empty for none.
-        forced_spans: off decodes token by token, for comparison.
-        endless: takes no token for the end, for measurements of a given length.
-        on_text: receives the text, as it becomes certain or whole once it is final.
-        job: what it answers, None for a request of a measurement.
+        forced_spans: commit forced tokens without logits; off decodes token by token.
+        endless: no token ends the reply, for measurements of a given length.
+        on_text: receives the text as it becomes certain, or whole where it may be drawn again.
+        job: the job that it answers, None for a measurement.
         index: its number among those submitted together.
-        size: tokens of context that it has when it is answered alone.
-        attempts: answers drawn so far.
-        stream: its state in the decode core, while it is there.
-        begin, prefilled: of the attempt, in seconds of the performance counter.
+        size: tokens of context that it would have alone.
+        attempts: attempts begun so far.
+        recompiled: whether the one attempt with a grammar of its own was used.
+        stream: its state in the decode core, of the last attempt.
+        begin, prefilled: when the attempt began and its prefill ended, by the performance counter.
     """
 
     prompt: Prompt
@@ -69,14 +70,14 @@ class Request:
 
     @property
     def draws_again(self) -> bool:
-        """Whether an invalid answer is drawn again: a sampled one that is enforced in part only."""
+        """Whether an invalid answer is drawn again: a sampled one, enforced only in part."""
         return (
             self.compiled is not None and self.compiled.grammar.relaxed and not self.sampling.greedy
         )
 
 
 def begin(request: Request, context: Context) -> Stream:
-    """A stream for a first or further attempt at a request, not yet in any slot."""
+    """A stream for the next attempt at a request, not yet in any slot."""
     vocabulary = context.model.vocabulary
     processors = [processor.fork() for processor in request.processors]
     governing = _governing(request, context.model.n_vocab)
@@ -109,7 +110,7 @@ def begin(request: Request, context: Context) -> Stream:
 
 
 def answered(request: Request, context: Context, now: float) -> Answer:
-    """What became of a request whose stream is over, or was ended where it was; not yet judged."""
+    """The answer of a request whose stream has ended or was interrupted; not yet judged."""
     stream = request.stream
     assert stream is not None
     prefilled = request.prefilled if request.prefilled is not None else now
@@ -167,7 +168,7 @@ def _complete(
 
 
 def _governing(request: Request, n_vocab: int) -> LogitProcessor | None:
-    """The request's constraint, afresh; after the thoughts where it lets the model think."""
+    """A fresh fork of the constraint; it starts after the thoughts where the model thinks."""
     if request.constraint is None:
         return None
     request.constraint = request.constraint.fork()

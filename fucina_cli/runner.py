@@ -1,4 +1,4 @@
-"""A loaded model that answers jobs: the public door to the package."""
+"""A loaded model that answers jobs: the public API of the package."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RunnerError(RuntimeError):
-    """A Runner was used in a way that it can't be: closed, busy, or in a forked process."""
+    """A Runner was used while closed, while busy, or in a forked process."""
 
 
 class Runner:
@@ -35,7 +35,7 @@ class Runner:
     """
 
     def __init__(self, host: Host) -> None:
-        """Answer with a model that is loaded already; `open` loads one."""
+        """Answer with a loaded model; `open` loads one."""
         #: The model with its contexts and compiled constraints.
         self.host = host
         self._pid, self._lock, self._closed = os.getpid(), threading.Lock(), False
@@ -48,7 +48,7 @@ class Runner:
 
         Args:
             model: path of a .gguf file, or "tiny" for the built-in model of a family.
-            family: "qwen3", "gemma4" or "generic"; found from the file unless given.
+            family: "qwen3", "gemma4" or "generic"; found from a file unless given.
             runtime: options by keyword, such as `ctx=4096`, `spec=True`, `spec_ref=["notes.txt"]`,
                 `draft_model="small.gguf"`, `threads=4`, `exact=False`; see `fucina_cli.runtime`.
 
@@ -89,7 +89,7 @@ class Runner:
     def stream(self, job: Job) -> Iterator[str]:
         """The answer's text as it is produced, without thoughts. Raises as `answer`.
 
-        Where an answer may be drawn again it comes whole, at the end.
+        An answer that may be drawn again comes whole, at the end.
         """
         pieces: list[str] = []
 
@@ -108,7 +108,8 @@ class Runner:
         """Answer many jobs, `streams` at a time, in the order in which they end.
 
         Each gets the tokens that it gets alone. A job that can't be answered gives an answer with
-        its `error`. Jobs that are made on demand are asked for as there is room for them.
+        its `error`. Of a list up to 64 jobs are planned ahead; an iterator is asked as there is
+        room. Raises as `batch`.
         """
         with self.batch(Iterated(jobs, streams), streams=streams) as batch:
             for answers in self._steps(batch):
@@ -118,9 +119,10 @@ class Runner:
     def batch(
         self, source: JobSource, *, streams: int = 1, on_text: OnJobText | None = None
     ) -> Iterator[Batch]:
-        """Jobs of a source, to be advanced step by step; at the end what runs is given up.
+        """A Batch over a source, advanced by its `step`; leaving the block interrupts what runs.
 
-        Raises RunnerError when the runner is closed, at work already, or in a forked process.
+        Raises InputError for `streams` below 1, and RunnerError when the runner is closed, busy, or
+        in a forked process.
         """
         if not isinstance(streams, int) or streams < 1:
             raise InputError("streams", f"must be a whole number from 1 on, not {streams!r}")
@@ -134,7 +136,7 @@ class Runner:
 
     def _steps(self, batch: Batch) -> Iterator[list[Answer]]:
         while True:
-            self._check_open()  # before anything is looked at that may have been freed
+            self._check_open()  # before using what may have been freed
             if batch.done:
                 return
             yield batch.step()

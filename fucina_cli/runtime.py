@@ -11,12 +11,12 @@ from fucina_cli.options import check_options, option
 
 _SPEED = "Speed"
 
-#: Marks a block in which a crash of native code is the fault of a part of the input.
+#: Marks a block in which a crash of native code is attributed to a part of the input.
 Blame = Callable[[str], AbstractContextManager[None]]
 
 
-def nobody(_part: str) -> AbstractContextManager[None]:
-    """Blame nobody: nothing watches this process."""
+def no_blame(_part: str) -> AbstractContextManager[None]:
+    """No attribution, for a process without a supervisor."""
     return nullcontext()
 
 

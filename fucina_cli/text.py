@@ -1,10 +1,10 @@
-"""Small texts that every room needs: what is safe to print, and why a file can't be used."""
+"""Text helpers for messages."""
 
 from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    """`text` with U+FFFD in place of what a terminal would act on, line breaks included."""
+    """`text` with U+FFFD in place of unprintable characters, line breaks included."""
     return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
@@ -15,7 +15,7 @@ def one_line(text: str, limit: int = 200) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Why a file can't be used, without numbers and paths: of an OSError the system's words."""
+    """Why a file can't be used: of an OSError the system's text, without its number and path."""
     return getattr(error, "strerror", None) or str(error)
 
 

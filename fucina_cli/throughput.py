@@ -1,4 +1,4 @@
-"""Requests measured: one after another, or side by side, and compared token for token."""
+"""Measures requests one after another and side by side, and compares their tokens."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from fucina_cli.llama.context import Context
 from fucina_cli.request import Request
 from fucina_cli.sampling.processor import LogitBias
 
-#: A fresh request of a stream, by its number.
+#: Makes a request for a stream, by its number.
 Make = Callable[[int], Request]
 
 
 @dataclass(frozen=True)
 class Pass:
-    """What all answers took together. Times in seconds.
+    """Answers and their total cost. Times in seconds.
 
     The first token of each answer belongs to the prefill. `forwards` and `rows` are those after it.
     """
@@ -35,7 +35,7 @@ class Pass:
 
     @property
     def decoded(self) -> int:
-        """Tokens that the decoding gave."""
+        """Tokens decoded after the first of each answer."""
         return sum(max(0, answer.counts.committed - 1) for answer in self.answers)
 
     @property
@@ -45,7 +45,7 @@ class Pass:
 
     @property
     def rates(self) -> list[float]:
-        """Tokens per second of each by its own clock; those of one token left out."""
+        """Tokens per second of each answer in its own time; answers of one token left out."""
         return [
             (answer.counts.committed - 1) / answer.decode_s
             for answer in self.answers
@@ -56,7 +56,7 @@ class Pass:
 def one_by_one(
     context: Context, make: Make, n: int, speculation: Speculation | None = None
 ) -> Pass:
-    """`n` answers, each alone and with its own prefill. Raises what makes one fail."""
+    """`n` answers, each alone and with its own prefill. Raises the error of one that fails."""
     answers: list[Answer] = []
     forwards = rows = 0
 
@@ -82,7 +82,7 @@ def one_by_one(
 def side_by_side(
     context: Context, make: Make, n: int, speculation: Speculation | None = None
 ) -> Pass:
-    """`n` answers in common forwards; the prompt is computed once. Raises what makes one fail."""
+    """`n` answers in common forwards; the prompt is computed once. Raises as `one_by_one`."""
     together = Engine(context, speculation=speculation)
     begin = time.perf_counter()
     for number in range(n):
@@ -106,7 +106,7 @@ def side_by_side(
 
 
 def _complete(answer: Answer) -> Answer:
-    """An interrupt ends the measurement, not only the answer."""
+    """The answer; raises its failure or KeyboardInterrupt, to end the whole measurement."""
     if answer.failure is not None:
         raise answer.failure
     if answer.stop_reason == "interrupted":
@@ -119,10 +119,10 @@ class Difference:
     """Where two arms first chose different tokens.
 
     Attributes:
-        stream, position: of which answer, and after how many of its tokens.
+        stream, position: number of the answer, and index of its first differing token.
         tokens: of the lockstep and of the sequential arm; None where that answer had ended.
         logits: of both tokens in the lockstep arm and in the sequential one; None as above.
-        noise: the largest difference between the arms' logits there, None where unknown.
+        noise: largest difference between the arms' logits there, None where unknown.
         greedy: whether the tokens were chosen greedily.
     """
 
@@ -159,7 +159,7 @@ def first_difference(lockstep: Pass, sequential: Pass) -> tuple[int, int] | None
 def explain(
     at: tuple[int, int], contexts: tuple[Context, Context], make: Make, n: int
 ) -> Difference:
-    """Decode both arms once more, without drafts, and look at the logits of that place."""
+    """Decode both arms once more, without drafts, and compare the logits at that place."""
     stream, position = at
     first = make(stream)
     seen: list[NDArray[np.float32] | None] = []

@@ -1,1 +1,1 @@
-"""The command with its flags, the modes, and the process that they run in."""
+"""The command with its flags, its modes, and the process that they run in."""

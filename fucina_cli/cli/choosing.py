@@ -1,4 +1,4 @@
-"""Which flags there are, and which mode a command line asks for: both follow from declarations."""
+"""The flags, and the mode that a command line asks for; both follow from declarations."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def flags() -> tuple[Option, ...]:
 def choose(line: CommandLine) -> Mode:
     """The mode that a command line asks for.
 
-    Raises InputError or FlagError for numbers out of range and for what does not go together: that
-    follows from what modes and flags declare.
+    Raises InputError or FlagError for numbers out of range and for flags that can't be combined
+    by what modes and flags declare.
     """
     if not line.model:
         raise FlagError("MODEL", "the path is empty; give a .gguf file")
@@ -69,7 +69,7 @@ def choose(line: CommandLine) -> Mode:
     _at_most_one(line, [*starts, *own], "an answer starts from one of them")
     flagged = [mode for mode in chosen if mode.option is not None]
     _at_most_one(line, (m.option.name for m in flagged if m.option), "they are modes of their own")
-    _check_what_is_left_out(line, chosen)
+    _check_needed(line, chosen)
     silent = next((mode for mode in chosen if mode.answers == "none"), None)
     if silent is not None:
         _check_silent(line, silent, chosen)
@@ -83,7 +83,7 @@ def choose(line: CommandLine) -> Mode:
 
 
 def _check_silent(line: CommandLine, mode: Mode, chosen: list[Mode]) -> None:
-    """What a mode that writes no answer goes together with."""
+    """Refuse what can't be combined with a mode that writes no answer."""
     other = next((each for each in chosen if each.answers != "none" and each.option), None)
     if other is not None:
         why = f"does not go together with {mode.name}, which writes no answer"
@@ -100,21 +100,21 @@ def _check_silent(line: CommandLine, mode: Mode, chosen: list[Mode]) -> None:
         raise FlagError(line.flag(faster), f"speeds nothing up: {mode.name} writes no answer")
 
 
-def _check_what_is_left_out(line: CommandLine, chosen: list[Mode]) -> None:
-    """Flags that say nothing without another one."""
+def _check_needed(line: CommandLine, chosen: list[Mode]) -> None:
+    """Refuse flags that have no effect without another one."""
     for mode in modes():
         for each in mode.more:
             if line.given(each.name) and mode not in chosen and mode.option:
                 raise FlagError(each.flag, f"needs {mode.option.flag}: {mode.about}")
     if any(mode.prompt == "own" for mode in chosen):
-        return  # there they are about those requests that they fit
+        return  # there such flags are defaults of requests
     for each in line.options:
         if each.needs and line[each.name] not in (None, False) and not line.given(each.needs[0]):
             raise FlagError(each.flag, f"needs {line.flag(each.needs[0])}: {each.needs[1]}")
 
 
 def _check_counts(line: CommandLine, mode: Mode) -> None:
-    """What depends on how many answers there are."""
+    """Refuse what does not fit the number of answers."""
     many = mode.name if mode.answers == "many" else "--streams" if line.streams > 1 else None
     if line["tokens_out"] is not None and many and mode.answers != "none":
         raise FlagError("--tokens-out", f"holds the ids of one answer; {many} has many")

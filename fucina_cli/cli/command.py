@@ -27,7 +27,7 @@ _EPILOG = (
 
 
 def build(family: Family, execute: Callable[[CommandLine], int]) -> typer.Typer:
-    """A Typer app with the one command of `family`; `execute` gives the exit code."""
+    """A Typer app with the one command of `family`; `execute` returns the exit code."""
     app = typer.Typer(
         add_completion=True,
         pretty_exceptions_enable=False,
@@ -57,7 +57,7 @@ def build(family: Family, execute: Callable[[CommandLine], int]) -> typer.Typer:
             default=False,
         ),
     ]
-    # Typer reads signatures and annotations: these are what declared functions would have.
+    # Typer reads signature and annotations, as of a function declared with these parameters.
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     app.command(help=_help(family), epilog=_EPILOG)(command)

@@ -1,4 +1,4 @@
-"""The command line as parsed: what was given, and what it calls things."""
+"""The command line as parsed: values of flags, and names for messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fucina_cli.options import Option, options_of
 from fucina_cli.runtime import Runtime
 
 IDS = "token_ids"
-#: What brings a prompt: two flags and an argument.
+#: Names of what gives a prompt: two flags and an argument.
 STARTS = ("chat", "prompt", IDS)
 
 
@@ -23,7 +23,7 @@ class CommandLine:
     """A command line as parsed.
 
     Attributes:
-        family: whose command it is.
+        family: the family of the command.
         model: name of the model, as given.
         values: of each option, by its name; None where it was not given.
         options: every option that the command has.
@@ -38,7 +38,7 @@ class CommandLine:
         return self.values.get(name)
 
     def given(self, name: str) -> bool:
-        """Whether a flag was given a value; of a switch, whether it is on."""
+        """Whether a flag was given; of a boolean one, whether it is on."""
         value = self.values.get(name)
         return value is not None and value is not False and value != []
 
@@ -49,12 +49,12 @@ class CommandLine:
 
     @property
     def json(self) -> bool:
-        """Whether records are wanted in place of text."""
+        """Whether to print records in place of text."""
         return self.given("json")
 
     @property
     def quiet(self) -> bool:
-        """Whether notes and warnings are unwelcome."""
+        """Whether to drop notes and warnings."""
         return self.given("quiet")
 
     @property
@@ -70,13 +70,13 @@ class CommandLine:
 
     @property
     def start(self) -> str | None:
-        """Name of the flag or argument that brings the prompt."""
+        """Name of the flag or argument that gives the prompt; None without one."""
         names = STARTS
         return next((name for name in names if self[name] is not None), None)
 
     @property
     def kind(self) -> Kind | None:
-        """The kind of the constraint that was given."""
+        """The kind of the constraint that was given; None without one."""
         return next((kind for kind in kinds() if self.given(kind.name)), None)
 
     @cached_property
@@ -84,11 +84,11 @@ class CommandLine:
         return {IDS: "TOKEN_IDS", **{each.name: each.flag for each in self.options}}
 
     def flag(self, name: str) -> str:
-        """The flag of an option; of anything else what it is called."""
+        """The flag of an option; any other name as it is."""
         return self._flags.get(name, name)
 
     def names(self, part: str) -> str:
-        """What this command line calls a part of the input."""
+        """The name of a part of the input on this command line, for messages."""
         if part == "prompt":
             return self.flag(self.start) if self.start else "the prompt"
         if part == "raw prompt":
@@ -100,7 +100,7 @@ class CommandLine:
         return self.flag(part)
 
     def about(self, part: str | None) -> str:
-        """How a message about a part of the input, or about none, begins."""
+        """The beginning of a message about a part of the input; empty for None."""
         return "" if part is None else f"{self.names(part)}: "
 
     def _with_file(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""From the command line to jobs: every text-valued flag read, every value as Python has it."""
+"""Makes a job of the command line: reads text-valued flags and converts values."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from fucina_cli.job import Job, job_options
 
 @dataclass(frozen=True)
 class Given:
-    """What the command line says of answers, whatever they start from.
+    """Settings of the command line for every answer, whatever its prompt.
 
     Attributes:
         settings: options of jobs, by name.
         constraint: None where there is none.
-        layout: settings of constraints, by name, which also lines with one of their own follow.
+        layout: settings of constraints, by name; they hold for constraints of lines too.
         system: system text of chats.
     """
 
@@ -34,7 +34,7 @@ class Given:
 
 
 def read(line: CommandLine) -> tuple[Job | None, Given]:
-    """The job of a command line, None where it has no prompt, and what it says of answers.
+    """The job of a command line, None where it has no prompt, and its settings.
 
     Raises FlagError and InputError for texts that can't be read or used.
     """
@@ -60,7 +60,7 @@ def read(line: CommandLine) -> tuple[Job | None, Given]:
 
 
 def with_settings(spec: Spec, kind: Kind, given: dict[str, Any]) -> Spec:
-    """The constraint with those settings of its kind that are given."""
+    """The constraint with those of `given` that are settings of its kind."""
     own = {each.name: given[each.name] for each in kind.settings if each.name in given}
     return replace(spec, **own) if own else spec  # type: ignore[type-var]
 
@@ -82,7 +82,7 @@ def _settings(line: CommandLine) -> dict[str, Any]:
 
 
 def _stop(line: CommandLine, value: str) -> str | int:
-    """A stop: digits are a token id, unless they come from a file."""
+    """A stop: digits are a token id, unless read from a file."""
     text = line.reader.text("--stop", value)
     return values.token_id(text) if values.is_id(text) and not line.reader.is_file(value) else text
 

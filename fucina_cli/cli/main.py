@@ -21,12 +21,12 @@ from fucina_cli.llama.errors import ModelError
 if TYPE_CHECKING:
     from fucina_cli.cli.commandline import CommandLine
 
-#: The parser's words for a bad number, and the words of this tool.
+#: The parser's messages about a bad number, and those of this tool.
 _NUMBERS = (
     (re.compile(r"is not a valid int(eger)?$"), "is not a whole number"),
     (re.compile(r"is not a valid float$"), "is not a number"),
 )
-#: A quoted value that nobody wants to read whole.
+#: A quoted value too long for a message.
 _LONG_VALUE = re.compile(r"'([^']{60})[^']{20,}'")
 
 
@@ -44,9 +44,9 @@ def execute(family: Family, arguments: list[str]) -> int:
     except FlagError as error:
         output.error(str(error))
         return exits.BAD_INPUT
-    except SystemExit as end:  # Typer ends so after a completion script
+    except SystemExit as end:  # raised by Typer after a completion script
         return exits.BAD_INPUT if end.code else exits.OK
-    except BaseException as error:  # a panic of the grammar engine is no Exception
+    except BaseException as error:  # a panic of the grammar engine is not an Exception
         if "--verbose" in arguments:
             traceback.print_exc()
         output.error(
@@ -57,9 +57,9 @@ def execute(family: Family, arguments: list[str]) -> int:
 
 
 def _settle_output() -> None:
-    """Print whatever the locale can't spell as '?', and no escape codes where one is unwelcome.
+    """Print what the locale can't encode as '?', and no escape codes under NO_COLOR or TERM=dumb.
 
-    Rich takes NO_COLOR at its word and still writes bold and dim; a dumb terminal gets nothing.
+    Under NO_COLOR alone Rich still writes bold and dim; on a dumb terminal it writes none.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
@@ -76,7 +76,7 @@ def _parse_and_run(family: Family, arguments: list[str]) -> int:
     parsed: list[CommandLine] = []
 
     def keep(line: CommandLine) -> int:
-        # Not run from in here: Typer has ideas of its own about broken pipes and interrupts.
+        # Not run inside Typer, which handles broken pipes and interrupts in its own way.
         parsed.append(line)
         return exits.OK
 
@@ -96,26 +96,26 @@ def _parse_and_run(family: Family, arguments: list[str]) -> int:
 
 
 def _run(line: CommandLine) -> int:
-    """Check what goes together, run the mode that is asked for; the exit code.
+    """Choose the mode and run it; the exit code.
 
-    What a mode needs is imported by it: `--help` does without any native library.
+    A mode imports what it needs itself: `--help` loads no native library.
     """
     from fucina_cli.cli.choosing import choose
 
     model = f"'{line.model}'"
-    BOARD.suspect(model)
+    BOARD.blame_by_default(model)
     try:
         return choose(line).run(line)
     except InputError as error:
         raise FlagError(line.names(error.part), error.reason(line.names)) from None
-    except ModelError as error:  # what a file hides may come to light at any later look
+    except ModelError as error:  # damage in a file may show only while it is used
         raise FlagError(model, str(error)) from None
 
 
 def _usage(error: Exception) -> str:
-    """A parser's complaint as one clause that names the flag.
+    """A parser's error as one clause that names the flag.
 
-    Duck-typed: newer Typers carry their own copy of Click, older ones use the real one.
+    Duck-typed: newer versions of Typer have their own copy of Click, older ones import it.
     """
     message = " ".join(str(getattr(error, "message", error)).split()).removesuffix(".")
     for pattern, plain in _NUMBERS:

@@ -1,4 +1,4 @@
-"""What the modes that measure rows start from."""
+"""Context and prompt for the modes that measure rows."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def prompted(
 ) -> Iterator[tuple[Context, list[int], bool]]:
     """A context with room for a prompt and `room` more tokens in each slot.
 
-    Gives the context, the prompt's ids, and whether they are the user's or built-in ones. A failing
-    computation within the block is the model file's fault. Raises InputError about `part` for a
-    recurrent model and where the tokens don't fit.
+    Gives the context, the prompt's ids, and whether they are the user's or built-in ones. Raises
+    InputError about `part` for a recurrent model and where the tokens don't fit, and about the
+    model file where a computation within the block fails.
     """
     from fucina_cli.cli.opening import open_runner
 
@@ -53,7 +53,7 @@ def prompted(
 
 
 def tokens_after(tokens: list[int]) -> str:
-    """How many tokens there were, in words."""
+    """The number of tokens, in words."""
     return counted(len(tokens), "token")
 
 

@@ -1,4 +1,4 @@
-"""What a mode declares of itself, from which follows what goes together on the command line."""
+"""What a mode declares; which flags can be combined follows from it."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ PANELS = (MODES, CONSTRAINT, GENERATION, SAMPLING, SPEED, RUNTIME, OUTPUT)
 
 @dataclass(frozen=True)
 class Mode:
-    """One job of the command.
+    """One thing that the command can do.
 
-    Declarations are light: what `run` needs is imported inside it, so that no mode pays for others.
+    What `run` needs is imported inside it, so that no mode loads what only others need.
 
     Attributes:
-        run: does it; the exit code.
+        run: runs it and returns the exit code.
         option: the flag that chooses it, None where `chosen` does.
-        name: how messages call it; the flag unless given.
+        name: its name in messages; the flag unless given.
         prompt: whether it starts from a prompt: "needed", "optional", "none", or "own" where it
             brings requests of its own, to which flags about answers are defaults.
         answers: how many answers it writes: "none", "one" or "many".
-        more: flags that say something in this mode only.
-        about: why they do, as in "needs --batch: it is about …".
+        more: flags that have an effect in this mode only.
+        about: why, as in "needs --batch: it is about …".
         chosen: whether the command line asks for it, where that takes more than `option`.
         rank: of several modes without a flag the lowest that is chosen runs.
     """

@@ -1,4 +1,4 @@
-"""A Runner for a command line: crashes blamed, warnings told, in the names of its flags."""
+"""A Runner for a command line: crashes and warnings are reported with the names of its flags."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fucina_cli.llama import native
 from fucina_cli.loading import check_references
 from fucina_cli.runner import Runner
 
-#: How a message about a job, and a part of it if it is about one, begins.
-Who = Callable[[Job | None, str | None], str]
+#: The beginning of a message about a job or None, and about a part of the input or None.
+Prefix = Callable[[Job | None, str | None], str]
 
 
 def references(line: CommandLine) -> dict[str, str]:
@@ -26,11 +26,11 @@ def references(line: CommandLine) -> dict[str, str]:
 
 
 def start_native(line: CommandLine) -> None:
-    """Load llama.cpp for this process, and listen to what it says."""
+    """Load llama.cpp for this process, and receive its messages."""
     native.LOG.verbose = line.given("verbose")
     with BOARD.blaming(f"'{line.model}'"):
         native.library(exact=line.runtime.exact)
-        native.on_abort(BOARD.last_words)
+        native.on_abort(BOARD.record_message)
 
 
 def open_runner(
@@ -38,18 +38,17 @@ def open_runner(
     texts: dict[str, str] | None = None,
     *,
     probes: bool,
-    who: Who | None = None,
+    prefix: Prefix | None = None,
 ) -> Runner:
     """Load the model of a command line; `texts` are its `references`.
 
-    `who` begins messages about one of many jobs. Raises InputError and FlagError for what can't be
-    loaded.
+    `prefix` begins messages about one of many jobs. Raises InputError for what can't be loaded.
     """
 
-    def tell(kind: str, part: str | None, text: str, job: Job | None) -> None:
+    def show(kind: str, part: str | None, text: str, job: Job | None) -> None:
         if line.quiet:
             return
-        about = who(job, part) if who else line.about(part)
+        about = prefix(job, part) if prefix else line.about(part)
         (output.warning if kind == "warning" else output.note)(f"{about}{text}")
 
     start_native(line)
@@ -60,6 +59,6 @@ def open_runner(
         texts=texts or {},
         probes=probes,
         blame=lambda part: BOARD.blaming(line.names(part)),
-        tell=tell,
+        on_message=show,
     )
     return Runner(host)

@@ -1,4 +1,4 @@
-"""What an answer came to: the lines for stderr, and its exit code."""
+"""The outcome of an answer: lines for stderr, and the exit code."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from fucina_cli.answer import Answer
 
 
-def tell(line: CommandLine, answer: Answer, who: str = "") -> int:
-    """A line on stderr about an answer that is not what was asked for; the exit code.
+def tell(line: CommandLine, answer: Answer, prefix: str = "") -> int:
+    """A line on stderr about an answer that failed or is not complete or valid; the exit code.
 
-    `who` comes before it, where there are several answers.
+    `prefix` begins the line, where there are several answers.
     """
     if answer.error is not None:
-        output.error(f"{who}{answer.error.told(line.names)}")
+        output.error(f"{prefix}{answer.error.describe(line.names)}")
         return exits.BAD_INPUT
     if answer.stop_reason == "interrupted":
         return exits.INTERRUPTED
     if answer.compiled is not None:
-        flag = who + (line.flag(line.kind.name) if line.kind else "constraint")
+        flag = prefix + (line.flag(line.kind.name) if line.kind else "constraint")
         if not answer.complete:
             output.error(f"{flag}: the answer is not complete: {_ended_by(line, answer)}")
             return exits.UNSATISFIED
@@ -35,7 +35,7 @@ def tell(line: CommandLine, answer: Answer, who: str = "") -> int:
         if answer.valid is None and errors and not line.quiet:
             output.warning(f"{flag}: the answer was not validated: {errors}")
     elif answer.stop_reason == "length" and line["gen"] is None and not line.quiet:
-        output.note(f"{who}cut short: {_ended_by(line, answer)}")
+        output.note(f"{prefix}cut short: {_ended_by(line, answer)}")
     return exits.OK
 
 
@@ -53,15 +53,15 @@ def _ended_by(line: CommandLine, answer: Answer) -> str:
 
 @dataclass
 class Drafts:
-    """What drafting came to over any number of answers."""
+    """Totals of drafting over any number of answers."""
 
     committed: int = 0
     forced: int = 0
     sources: dict[str, tuple[int, int]] = field(default_factory=dict)
-    kinds: list[str] = field(default_factory=list)  # that the gate lets through
+    kinds: list[str] = field(default_factory=list)  # that the gate has on
 
     def add(self, answer: Answer) -> None:
-        """Count an answer too."""
+        """Count an answer."""
         self.committed += answer.counts.committed
         self.forced += answer.counts.forced
         for name, (drafted, accepted) in answer.sources.items():
@@ -71,7 +71,7 @@ class Drafts:
             self.kinds = [name for name, kind in answer.gate["kinds"].items() if kind["on"]]
 
     def tell(self, forwards: int) -> None:
-        """One line on stderr; `forwards` are those of all answers, common ones counted once."""
+        """One line on stderr; `forwards` are those of all answers; one over several counts once."""
         parts = [f"{forwards} forward" if forwards == 1 else f"{forwards} forwards"]
         if forwards:
             parts.append(f"{self.committed / forwards:.2f} tokens per forward")

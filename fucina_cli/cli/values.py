@@ -21,9 +21,9 @@ class TextReader:
     stdin_flag: str | None = field(default=None)
 
     def text(self, flag: str, value: str) -> str:
-        """`value`, or what `@FILE` or `-` stand for, less one final newline.
+        """`value`, or the text that `@FILE` or `-` names, without one final newline.
 
-        A leading `@@` is a literal `@`. Raises FlagError for what can't be read or is no UTF-8.
+        A leading `@@` is a literal `@`. Raises FlagError for what can't be read or is not UTF-8.
         """
         if value == "-":
             return _without_newline(self._stdin(flag))
@@ -48,7 +48,7 @@ class TextReader:
         return self._stdin(flag) if value == "-" else read_text(flag, Path(value))
 
     def claim_stdin(self, flag: str) -> None:
-        """Keep standard input for `flag`. Raises FlagError when another flag has read it."""
+        """Reserve standard input for `flag`. Raises FlagError when another flag has read it."""
         if self.stdin_flag is not None:
             raise FlagError(flag, f"standard input was already read for {self.stdin_flag}")
         self.stdin_flag = flag
@@ -107,7 +107,7 @@ def is_id(text: str) -> bool:
 
 
 def token_id(digits: str) -> int:
-    """The id in decimal digits; of absurdly many the first ones, which are out of range too."""
+    """The id in decimal digits; only the first 20 are read, more are out of range anyway."""
     return int(digits[:20])
 
 

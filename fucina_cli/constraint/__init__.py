@@ -1,1 +1,1 @@
-"""Grammar text to compiled grammar to per-stream constraint; choices; independent validation."""
+"""Kinds of constraints, compiled grammars, their state in a stream, independent validation."""

@@ -1,4 +1,4 @@
-"""Constraints compiled for a model's vocabulary, each once."""
+"""Compiles constraints for a model's vocabulary, each once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fucina_cli.llama.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Compiled:
-    """A constraint compiled for one model, the seconds that it took, and who judges its answers."""
+    """A constraint compiled for one model, the seconds that it took, and its judge."""
 
     spec: Spec
     grammar: Grammar
@@ -33,15 +33,15 @@ class Compiler:
         self._compiled: Recent[Compiled] = Recent()
 
     def known(self, spec: Spec, stop_token: int) -> Compiled | None:
-        """What `compile` gave for an equal constraint, if that is still kept."""
+        """The kept result of `compile` for an equal constraint, if any."""
         return self._compiled.get((spec.identity, stop_token))
 
     def compile(self, spec: Spec, stop_token: int, *, anew: bool = False) -> Compiled:
         """The grammar of a constraint that ends on `stop_token`.
 
-        `anew` compiles whatever is kept: copies of one grammar share their engine's budget, and
-        after a failure of one its copies may fail too. Raises GrammarError, and ModelError for a
-        vocabulary that the engine can't work with.
+        `anew` compiles even where a result is kept: copies of one grammar share their engine's
+        budget, so after a failure of one its copies may fail too. Raises GrammarError, and
+        ModelError for a vocabulary that the engine can't work with.
         """
         known = self.known(spec, stop_token)
         if known is not None and not anew:

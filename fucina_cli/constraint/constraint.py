@@ -1,4 +1,4 @@
-"""A grammar's state in one stream: the hook inside the sampler, and its look-aheads."""
+"""A grammar's state in one stream: the sampler's hook, and look-aheads."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from fucina_cli.sampling.mask import apply_mask_words, is_allowed
 
 
 class ConstraintError(RuntimeError):
-    """The engine gave up on a state (too complex), or was fed a token that it forbids."""
+    """The engine gave up on a state (too complex), or was given a token that it forbids."""
 
 
 class Constraint:
-    """A LogitProcessor over an llguidance matcher, with structure and a draft-side hook.
+    """A LogitProcessor over an llguidance matcher; also Structured, ForcesBytes and DraftMasks.
 
     Args:
         matcher: compiled, at its initial state; the constraint owns it.
@@ -63,7 +63,7 @@ class Constraint:
             if self._matcher.is_error():
                 raise _failure(self._matcher)
             raise ConstraintError(f"token {token} is not allowed here")
-        if ahead and ahead[0][0] == token:  # as was drafted: its masks are worth keeping
+        if ahead and ahead[0][0] == token:  # as drafted: the masks computed ahead stay valid
             self._mask, self._ahead, self._draft = ahead[0][1], ahead[1:], draft
 
     def reset(self) -> None:
@@ -113,8 +113,8 @@ class Constraint:
     def forced_bytes(self) -> bytes:
         """The next bytes where the grammar leaves no choice, past the last forced token too.
 
-        There the bytes are certain and the token is not: it may be one that ends within them, or
-        one that goes on beyond. Whole characters are not promised. Changes nothing.
+        There the bytes are certain and the token is not: it may end within them or go on beyond.
+        They may end inside a character. Changes nothing.
         """
         return b"" if self._matcher.is_stopped() else self._matcher.compute_ff_bytes()
 
@@ -137,17 +137,17 @@ class Constraint:
         """Whether the answer is complete and can't be continued."""
         return self._matcher.is_stopped() and not self._matcher.is_error()
 
-    # -- the hook of drafting models ---------------------------------------------------------
+    # -- speculative state, for draft models -------------------------------------------------
 
     def draft_begin(self) -> None:
-        """Copy the committed state into the speculative slot; it lasts until a commit leaves it."""
+        """Copy the committed state to the speculative one, kept while commits agree with it."""
         self._draft = self._matcher.deep_copy()
         self._ahead = []
 
     def draft_mask_words(self) -> NDArray[np.uint32]:
         """The allowed set of the speculative state, as `mask_words`.
 
-        Where the committed state gets there by the same tokens, its mask is this one.
+        It is reused where the committed state gets there by the same tokens.
         """
         draft = self._speculative()
         if not self._ahead:

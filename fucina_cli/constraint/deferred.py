@@ -1,4 +1,4 @@
-"""Think first, answer under the constraint: a constraint that starts after the thoughts."""
+"""A constraint that starts after the thoughts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from fucina_cli.sampling.mask import apply_mask_words, is_allowed, pack_mask
 class AfterThinking:
     """A processor that lets one thinking block pass, then hands over to a constraint.
 
-    The block is sure to come and to be left only through its closing marker: the opening one is
-    forced, and nothing that would end the turn is allowed inside. Thoughts are otherwise free.
+    The opening marker is forced, and only the closing marker ends the block: nothing that would end
+    the turn is allowed inside. Thoughts are otherwise free.
 
     Args:
         constraint: starts after the block; owned by this processor.
@@ -49,7 +49,7 @@ class AfterThinking:
 
     @property
     def members(self) -> tuple[Constraint]:
-        """The constraint, as of a chain."""
+        """The constraint, like the members of a chain."""
         return (self.constraint,)
 
     def process(self, logits: NDArray[np.float32], history: Sequence[int]) -> None:
@@ -107,13 +107,13 @@ class AfterThinking:
             if token == self._closes:
                 return i + 1 + self.constraint.valid_prefix_len(tokens[i + 1 :])
             if self._phase == "before":
-                return 1  # what may follow the marker is not looked into
+                return 1  # tokens after the marker are not checked
         return len(tokens)
 
-    # -- the hook of drafting models ---------------------------------------------------------
+    # -- speculative state, for draft models -------------------------------------------------
 
     def draft_begin(self) -> None:
-        """Copy the committed state into the speculative slot."""
+        """Copy the committed state to the speculative one."""
         self._draft_phase = self._phase
         if self._phase == "after":
             self.constraint.draft_begin()

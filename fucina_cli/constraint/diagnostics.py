@@ -1,4 +1,4 @@
-"""The grammar engine's messages, made fit for one line."""
+"""The grammar engine's messages, shortened to one line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 def diagnosis(message: str) -> str:
-    """An engine diagnostic on one line: its sentence, without drawings, states and stacks."""
+    """An engine diagnostic on one line, without source excerpts, states and stacks."""
     if "NoExtensionBias" in message:
         return "the grammar is unsatisfiable: it allows no answer at all"
     message = re.split(r"<(?:state|backtrace|grammar|warnings|non-verbose)\b", message)[0]

@@ -19,9 +19,9 @@ from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.vocabulary import SPECIAL_PREFIX, Vocabulary
 from fucina_cli.sampling.mask import pack_mask
 
-#: Fifty times what the engine would spend on a step, and four times the states it would keep:
-#: copies of a matcher share their lexer and its budget, so that look-aheads of drafts draw on it
-#: too. It has to be so large that no grammar which decodes alone fails for being looked ahead of.
+#: Fifty times the engine's default per step, and four times its default of states: copies of a
+#: matcher share their lexer and its budget, so look-aheads of drafts use it too. No grammar that
+#: decodes without drafts may fail with them.
 _LIMITS = LLParserLimits(
     step_lexer_fuel=10_000_000, max_lexer_states=1_000_000, verbose_errors=False
 )
@@ -37,10 +37,10 @@ def checked(text: str) -> Prepared:
 
 @dataclass(frozen=True)
 class Tokens:
-    """The engine's picture of a vocabulary, made once per model and stop token.
+    """The engine's form of a vocabulary, made once per model and stop token.
 
     `ordinary` is the packed set (uint32, ceil(n_vocab/32) words) of ids that a reply may hold:
-    no control token, no marker, no padding; the stop token is in.
+    no control token, no marker, no padding; the stop token is included.
     """
 
     engine: LLTokenizer
@@ -50,7 +50,7 @@ class Tokens:
 
 
 def build_tokens(vocabulary: Vocabulary, stop_token: int) -> Tokens:
-    """Bridge `vocabulary` to the engine; about 0.15 s per 50,000 entries.
+    """Hand `vocabulary` to the engine; slow, as it reads every entry.
 
     Forced byte strings are tokenized canonically by the model's own tokenizer, called through its
     C function without the interpreter lock. Raises ModelError for a vocabulary that the engine
@@ -79,7 +79,10 @@ def build_tokens(vocabulary: Vocabulary, stop_token: int) -> Tokens:
 
 @dataclass(frozen=True)
 class Grammar:
-    """A compiled grammar. `constraint()` gives each stream its own state, in microseconds."""
+    """A compiled grammar. `constraint()` gives each stream its own state.
+
+    `relaxed`: the engine enforces less than was asked for.
+    """
 
     initial: Constraint
     relaxed: bool = False

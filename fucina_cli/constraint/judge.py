@@ -1,4 +1,4 @@
-"""The judge of finished answers: within a time limit, and never the grammar engine's own code."""
+"""Judges finished answers within a time limit, without the grammar engine's code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TOO_SLOW = f"the validator did not finish within {_SECONDS:.0f} s"
 class Judge:
     """Judges finished answers of one constraint.
 
-    A validator that once took too long is not asked again: it would hold up whoever decodes beside.
+    A validator that exceeded the limit once is not run again: streams decoded beside would wait.
     """
 
     def __init__(self, spec: Spec) -> None:

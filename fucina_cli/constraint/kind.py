@@ -1,7 +1,7 @@
-"""What a kind of constraint is: how it is given, what the engine makes of it, who judges answers.
+"""What a kind of constraint declares: how one is given, its grammar for the engine, its judge.
 
-A kind is one file in `kinds`: a class whose values are constraints as their givers wrote them, and
-a `Kind` that tells how flags, lines of a batch and Python give one.
+A kind is one file in `kinds`: a class of constraints as written by the user, and a `Kind` that
+says how flags, lines of a batch and Python give one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class GrammarError(ValueError):
 class Prepared:
     """A constraint in the grammar engine's own notation, checked without a vocabulary.
 
-    `relaxed` tells that the engine enforces less than was asked for.
+    `relaxed`: the engine enforces less than was asked for.
     """
 
     engine_text: str
@@ -32,14 +32,14 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`valid` is None where no independent validator can tell; `errors` says why not valid."""
+    """`valid` is None where no independent validator can tell; `errors`: why it is not True."""
 
     valid: bool | None
     errors: tuple[str, ...] = ()
 
 
 class Spec(Protocol):
-    """What an answer has to be, as given. A value: equal ones have equal identities."""
+    """What an answer must match, as given. Equal ones have equal identities."""
 
     @property
     def kind(self) -> str:
@@ -73,9 +73,9 @@ class Kind:
         spec: the class of its constraints.
         read: a constraint from the text that a flag or a line gives, from a list of texts where the
             option is repeatable, from any JSON value where `takes_json`. Raises GrammarError.
-        takes: whether a Python value stands for such a constraint, as in `Job.chat(text, value)`;
-            `spec` is then made of it.
-        takes_json: whether a line of a batch may give something else than the flag's text.
+        takes: whether a Python value becomes such a constraint, as in `Job.chat(text, value)`;
+            it is then the argument of `spec`.
+        takes_json: whether a line of a batch may give any JSON value, not only the flag's text.
         settings: options of the constraint itself; they are fields of `spec`.
     """
 
@@ -102,7 +102,7 @@ def kinds() -> tuple[Kind, ...]:
 
 
 def spec_of(value: Any) -> Spec:
-    """The constraint that a Python value stands for: itself, or a schema, pattern or list.
+    """A Python value as a constraint: itself, or made of a schema, pattern or list.
 
     Raises GrammarError for a value that no kind takes.
     """

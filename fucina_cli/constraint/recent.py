@@ -1,4 +1,4 @@
-"""Constraints checked before any vocabulary is there, each once."""
+"""Recently used values; constraints checked without a vocabulary, each once."""
 
 from __future__ import annotations
 

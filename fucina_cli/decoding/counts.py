@@ -1,4 +1,4 @@
-"""How a stream ended, and what it took."""
+"""How a stream ended, and its counters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ StopReason = Literal["eos", "stop_token", "stop_sequence", "constraint", "length
 
 @dataclass
 class Counts:
-    """What a stream has cost and gained.
+    """Counters of a stream.
 
     `committed` counts reply tokens; a stop token is not one. `forced` of them needed no logits,
     `accepted` of the `drafted` ones were what the sampler chose.

@@ -1,4 +1,4 @@
-"""Streams in the slots of one context: they come, advance together, end, and make room.
+"""Streams in the slots of one context: added, advanced together, removed when they end.
 
 A slot is a numbered place for one sequence in the KV cache. llama.cpp computes rows of several
 slots in one graph only where their numbers follow each other without a gap, so the streams are
@@ -38,7 +38,7 @@ class Lockstep:
         self._context = context
         self._share = share and context.model.can_rewind
         self._running: list[Stream | None] = [None] * context.n_slots
-        self._left: list[list[int]] = [[] for _ in self._running]  # by streams that have gone
+        self._left: list[list[int]] = [[] for _ in self._running]  # by ended streams
         context.clear_all()
 
     @property
@@ -52,7 +52,7 @@ class Lockstep:
         return self._running.count(None)
 
     def add(self, stream: Stream) -> None:
-        """Give the stream a slot, and what others have computed of its prompt.
+        """Give the stream a slot, and the part of its prompt that is cached in any slot.
 
         Raises:
             SharedConstraint: a running stream has the same sampler, processor or constraint.
@@ -90,7 +90,7 @@ class Lockstep:
     # ----------------------------------------------------------------------------------------
 
     def _leave(self, stream: Stream) -> None:
-        """The stream advances no more here; its cache stays for others to share."""
+        """Remove the stream; its cache stays for others to share."""
         self._vacate(stream)
         if stream.drafts is not None:
             stream.drafts.close()
@@ -124,7 +124,7 @@ class Lockstep:
         stream.cached = shared
 
     def _tokens(self, slot: int) -> Sequence[int]:
-        """What the slot holds, or will soon."""
+        """Tokens that the slot holds, or will hold."""
         stream = self._running[slot]
         if stream is None:
             return self._left[slot]
@@ -134,8 +134,8 @@ class Lockstep:
     def _choose_slot(self, tokens: Sequence[int]) -> int:
         """The free slot for a stream with these tokens, beside or between the others.
 
-        Of several the one that holds the longest beginning of it, then the one whose loss matters
-        least.
+        Of several the one that holds the longest beginning of `tokens`, then the one that holds
+        the fewest tokens.
         """
         taken = [i for i, stream in enumerate(self._running) if stream is not None]
         near = range(max(0, taken[0] - 1), taken[-1] + 2) if taken else range(len(self._running))
@@ -147,7 +147,7 @@ class Lockstep:
 
     def _close_gaps(self) -> None:
         if not self._context.model.can_rewind:
-            return  # such a state can't be cut to length, and copying it whole is not worth it
+            return  # a recurrent state can't be truncated, and copying it whole is not worth it
         while streams := self.streams:
             first, last = streams[0].slot, streams[-1]
             if last.slot - first < len(streams):
@@ -161,7 +161,7 @@ class Lockstep:
 
 
 def _stateful(stream: Stream) -> Iterator[object]:
-    """Whatever of a stream has a state that its tokens advance."""
+    """The parts of a stream whose state its tokens advance."""
     yield stream.sampler
     waiting: list[object] = [stream.sampler.processor]
     while waiting:

@@ -58,7 +58,7 @@ def step(context: Context, streams: Sequence[Stream]) -> bool:
         for part in parts:
             with _own_failure(part.stream, failures):
                 _settle(context, part, held=_verify(context, part))
-                part.stream.commit_forced()  # now, so that what is over makes room at once
+                part.stream.commit_forced()  # now, so that ended streams free their slots at once
     finally:
         for part in parts:
             stream = part.stream
@@ -74,7 +74,7 @@ def step(context: Context, streams: Sequence[Stream]) -> bool:
 
 @contextmanager
 def _own_failure(stream: Stream, failures: list[Exception]) -> Iterator[None]:
-    """An error of this stream ends it, and is kept for later."""
+    """An error of this stream ends it, and is appended to `failures`."""
     try:
         yield
     except STREAM_FAILURES as error:
@@ -88,7 +88,7 @@ def _own_failure(stream: Stream, failures: list[Exception]) -> Iterator[None]:
 def _schedule(
     context: Context, streams: Sequence[Stream], rows: list[Row], failures: list[Exception]
 ) -> list[_Part]:
-    """Append the rows of the unfinished streams to `rows`; which of them are whose."""
+    """Append the rows of the unfinished streams to `rows`; the part of each stream."""
     for stream in streams:
         if not stream.finished:
             with _own_failure(stream, failures):
@@ -151,7 +151,7 @@ def _forward(context: Context, rows: Sequence[Row], parts: Sequence[_Part]) -> N
     context.decode(rows)
     seconds = time.perf_counter() - begin
     if any(part.prompt for part in parts):
-        return  # many rows at once: no decode step
+        return  # a prompt: its cost says nothing about decode steps
     for gate in {part.stream.drafts.gate for part in parts if part.stream.drafts}:
         if gate is not None:
             gate.record(len(rows), sum(row.wants_logits for row in rows), seconds)
@@ -173,7 +173,7 @@ def prefill(context: Context, stream: Stream, end: int) -> None:
 
 
 def _truncate(context: Context, stream: Stream) -> None:
-    """Take what is not accepted out of the cache; a recurrent state can't, and never has drafts."""
+    """Remove rejected drafts from the cache; not from a recurrent state, which never has drafts."""
     if context.model.can_rewind:
         context.truncate(stream.slot, stream.cached)
 
@@ -202,7 +202,7 @@ def _verify(context: Context, part: _Part) -> int:
 
 
 def _settle(context: Context, part: _Part, held: int) -> None:
-    """Enter the draft in all accounts together; an interrupt before leaves it out of all."""
+    """Count the draft everywhere together; an interrupt before this leaves it uncounted."""
     stream = part.stream
     stream.counts.drafted += len(part.draft)
     stream.counts.accepted += held

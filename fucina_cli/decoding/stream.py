@@ -11,7 +11,7 @@ from fucina_cli.decoding.reply import Reply
 from fucina_cli.sampling.processor import Structured
 from fucina_cli.sampling.sampler import Sampler
 
-if TYPE_CHECKING:  # only a run that speculates needs it loaded
+if TYPE_CHECKING:  # not imported by runs without drafts
     from fucina_cli.drafting.gated import Gated
 
 
@@ -65,7 +65,7 @@ class Stream:
         return self.limit - self.counts.committed
 
     def commit_forced(self) -> None:
-        """Commit what the grammar forces next, and notice when the stream has nothing left to do.
+        """Commit what the grammar forces next; end the stream at its end or budget.
 
         A forced token passes through the sampler like any other; that no logits are needed is the
         gain. The stop token after a complete answer is one of them, and comes before the budget:
@@ -111,7 +111,7 @@ class Stream:
 
     def append(self, token: int, *, forced: bool = False) -> None:
         """Make `token` part of the reply, unless it completes a stop sequence."""
-        # Counted before its text is shown: an interrupt in between must not part the two.
+        # Counted before its text is shown, so that an interrupt in between loses no count.
         self.tokens.append(token)
         self.counts.committed += 1
         self.counts.forced += forced

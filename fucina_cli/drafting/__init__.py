@@ -1,1 +1,1 @@
-"""The seam for whatever guesses the next tokens. Guesses never decide what is committed."""
+"""Sources of drafts and their gate. Drafts never decide what is committed."""

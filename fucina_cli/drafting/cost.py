@@ -47,7 +47,7 @@ class CostModel:
         samples = self._plain or self._scaled
         if not samples:
             return None
-        # What goes wrong with a timing makes it longer: of one or two believe the shorter.
+        # Disturbances only lengthen a timing: of one or two take the shorter.
         return median(samples) if len(samples) > 2 else min(samples)
 
     def record(self, rows: int, logit_rows: int, seconds: float) -> None:

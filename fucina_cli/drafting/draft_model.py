@@ -115,7 +115,7 @@ class DraftModelSource:
             if waiting:
                 self._propose(waiting, limit)
         except (ContextFull, ConstraintError):
-            pass  # what was proposed before it is as good as any
+            pass  # what was proposed before it stays valid
         return list(self._pending)
 
     def observe(self, committed: Sequence[int]) -> None:

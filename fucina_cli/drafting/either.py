@@ -38,7 +38,7 @@ class Either:
             if own:
                 self._cascade.truncate_pending(0)
                 return own
-            self._from_model = False  # the gate thinks little of it now, or it knows nothing
+            self._from_model = False  # the gate has it off, or it has no suggestion
         return guess
 
     def observe(self, committed: Sequence[int]) -> None:

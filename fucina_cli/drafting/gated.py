@@ -45,8 +45,8 @@ class _Pending:
 class Gated:
     """Asks a source for drafts, a gate how much of them to verify, and teaches both the result.
 
-    Of each step of its stream it is told twice: `draft` before the forward, `settle` after the
-    verification. A step that fails in between is in no account.
+    It is called twice per step of its stream: `draft` before the forward, `settle` after the
+    verification. A step that fails in between is not counted.
 
     Args:
         source: of this stream alone.
@@ -62,7 +62,7 @@ class Gated:
         model: DraftModelSource | None = None,
     ) -> None:
         self.gate = gate
-        #: Whether the stream has ended: what is reserved for it may be given to another.
+        #: Whether the stream has ended, so that its draft slot is free.
         self.closed = False
         self._source, self._model = source, model
         # isinstance on a protocol looks up every method: once here, not at every step.

@@ -1,4 +1,4 @@
-"""What became of drafts that were not verified: the gate learns from them without a forward."""
+"""The gate learns how drafts that were not verified would have held, without a forward."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fucina_cli.drafting.source import Outlook
 from fucina_cli.llama.prefix import common_prefix
 
-if TYPE_CHECKING:  # only a run that speculates needs it loaded
+if TYPE_CHECKING:  # not imported by runs without drafts
     from fucina_cli.drafting.gate import Gate
 
 

@@ -1,4 +1,4 @@
-"""The shape of a family. A family is data: one file, one `Family`."""
+"""What a family declares. A family is data: one file, one `Family`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Advice = Mapping[str, float]
 class Thinking:
     """The markers around a model's thoughts, as the template and the model write them.
 
-    `on_by_default` is what the family's template does when nobody says; `label` is the text after
-    the opening marker that names the block and is no thought.
+    `on_by_default`: whether the template lets the model think unless told; `label`: text after the
+    opening marker that names the block and is not part of the thoughts.
     """
 
     opens: str
@@ -32,16 +32,16 @@ class Thinking:
 
 @dataclass(frozen=True)
 class Family:
-    """Everything that a family knows.
+    """Everything that is specific to a family.
 
     Args:
         name: short name, for messages and `--info`.
         command: the console script of the family.
         architectures: values of `general.architecture` that belong to it; empty for the family
-            that takes whatever no other family claims.
-        stop_texts: tokens that end a turn, most usual first; the GGUF's own EOS follows.
+            of all models that no other family claims.
+        stop_texts: tokens that end a turn, most usual first; without one the GGUF's own is used.
         thinking: its thought markers, None when it has none.
-        markers: further tokens with a meaning of their own, which text can never spell.
+        markers: further tokens that structure a conversation, which text can never become.
         sampling: advice for a chat from (is thinking on, metadata look-up).
     """
 

@@ -1,4 +1,4 @@
-"""Any other chat model: what its file says, and sober defaults."""
+"""Any other chat model: the file's own sampling defaults, or common ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GENERIC = Family(
     command="fucina-run",
     architectures=frozenset(),
     stop_texts=(),
-    # Where the vocabulary has these as tokens of their own (DeepSeek-R1 and its kin).
+    # Used where the vocabulary has these as single tokens (DeepSeek-R1 and similar models).
     thinking=Thinking(opens="<think>", closes="</think>", on_by_default=False),
     markers=frozenset(),
     sampling=_sampling,

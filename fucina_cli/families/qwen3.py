@@ -6,7 +6,7 @@ from fucina_cli.families.family import Advice, Family, Metadata, Thinking
 
 
 def _sampling(thinking: bool, _metadata: Metadata) -> Advice:
-    """The makers' advice (model card of Qwen3): cooler when it thinks."""
+    """The model card's recommendation: a lower temperature when it thinks."""
     if thinking:
         return {"temperature": 0.6, "top_k": 20, "top_p": 0.95}
     return {"temperature": 0.7, "top_k": 20, "top_p": 0.8}

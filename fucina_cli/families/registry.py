@@ -21,7 +21,7 @@ def families() -> tuple[Family, ...]:
 
 
 def family_named(name: str) -> Family | None:
-    """The family of that name."""
+    """The family of that name; None without one."""
     return next((family for family in families() if family.name == name), None)
 
 

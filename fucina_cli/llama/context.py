@@ -1,4 +1,4 @@
-"""Rows in, logits out: a KV cache and the forwards that fill it."""
+"""A KV cache, and the forwards that fill it and give logits."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ CACHE_TYPES = {
     "q4_1": (3, 20 / 32),
     "q4_0": (2, 18 / 32),
 }
-#: What exactness asks for, in order of preference: types for which llama.cpp's flash attention has
-#: neither a path for single rows (f16 and f32, from 512 cells on) nor one for many. Of those a
-#: CPU reads bf16 values fastest. bf16 keys where a head is no multiple of q8_0's 32. GPU kernels
-#: want one type.
+#: Cache types of exact models, in order of preference: types for which llama.cpp's flash attention
+#: has neither a path for single rows (f16 and f32, from 512 cells on) nor one for many. Of those a
+#: CPU reads bf16 values fastest. bf16 keys where a head is not a multiple of q8_0's 32. GPU kernels
+#: require one type for both.
 _CPU_CACHES = (("q8_0", "bf16"), ("bf16", "bf16"))
 _GPU_CACHES = (("q8_0", "q8_0"), ("bf16", "bf16"))
 _EXACT_CACHES = frozenset(_CPU_CACHES + _GPU_CACHES)
@@ -40,7 +40,7 @@ _NO_ROOM = 1
 
 
 class Row(NamedTuple):
-    """One token of a forward: where it stands and whether its logits are wanted."""
+    """One token of a forward: its position and slot, and whether its logits are wanted."""
 
     token: int
     position: int
@@ -53,7 +53,7 @@ class Context:
 
     Args:
         n_ctx: tokens that each slot can hold.
-        cache_type: names of the K and the V element type, None for what exactness asks for.
+        cache_type: names of the K and the V element type, None for those of an exact model.
         threads: CPU threads, None for the cores that this process may use.
         max_logits_rows: most rows of one forward that may want logits.
 
@@ -210,7 +210,7 @@ class Context:
         self._lib.llama_memory_seq_rm(self._memory, slot, -1, -1)
 
     def clear_all(self) -> None:
-        """Forget all tokens of all slots, as if the context were new."""
+        """Forget all tokens of all slots."""
         self._lib.llama_memory_clear(self._memory, False)
 
     # ----------------------------------------------------------------------------------------

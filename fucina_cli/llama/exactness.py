@@ -1,4 +1,4 @@
-"""Does a row's logits depend on the rows beside it? Measured on this model, on this machine.
+"""Whether a row's logits depend on the rows beside it, probed on this model and machine.
 
 Plain, speculative and lockstep decoding give the same tokens only if a token's logits are bit for
 bit the same alone and beside others. On a CPU llama.cpp can do that: flash attention with q8_0
@@ -20,7 +20,7 @@ from fucina_cli.llama.context import Context, Row
 _ROWS = 9
 _SMALL = 4
 _LOCKSTEP_SLOTS = 4  # that lockstep is probed with
-#: Cache types whose single-row path splits the cells from 512 on, and what is filled to see it.
+#: Cache types whose single-row path splits the cells from 512 on, and cells filled to test that.
 _SPLITTING = frozenset({"f32", "f16"})
 _LONG = 520
 

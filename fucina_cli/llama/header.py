@@ -1,8 +1,8 @@
-"""A glance at a GGUF file's header, enough to refuse a wrong file before the native loader.
+"""Reads a GGUF file's header, to refuse a wrong file before the native loader.
 
 Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md (version 2 and 3, little
 endian). Only the head of the file is read: by convention `general.architecture` is the first
-key, and where it is not found the native loader has the last word.
+key, and where it is not found only the native loader checks it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fucina_cli.text import printable, reason
 
 _MAGIC = b"GGUF"
 _GLANCE_BYTES = 1 << 16
-_NAME_BYTES = 64  # more than any architecture's name, and enough to show of a wrong one
+_NAME_BYTES = 64  # longer than any architecture's name
 _STRING, _ARRAY = 8, 9
 _SCALAR_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 
@@ -25,7 +25,7 @@ _SCALAR_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 1
 def architecture(path: Path) -> str | None:
     """`general.architecture` of the file, or None when the first 64 KiB do not hold it.
 
-    Raises ModelError when the path is missing, unreadable, empty, no regular file, not a GGUF,
+    Raises ModelError when the path is missing, unreadable, empty, not a regular file, not a GGUF,
     of an unknown version or cut off inside the fixed header.
     """
     head = _read_head(path)

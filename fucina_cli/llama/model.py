@@ -41,7 +41,7 @@ class Model:
     ) -> None:
         self.path = path
         self.exact = exact
-        #: Architecture named by the header; checked again against the loaded metadata.
+        #: Architecture named by the header, for the message of a failing load.
         header_architecture = header.architecture(path)
         lib = self._lib = native.library(exact=exact)
         params = lib.llama_model_default_params()
@@ -49,7 +49,7 @@ class Model:
         params.vocab_only = vocab_only
         if exact or native.amx_kernels():
             params.use_extra_bufts = False
-        # Asked between tensors: false gives up the load, so that Ctrl-C need not wait for its end.
+        # Called between tensors: false aborts the load, so that Ctrl-C need not wait for its end.
         go_on = lib.llama_progress_callback(lambda _progress, _data: not interrupt_waits())
         params.progress_callback = go_on
         native.LOG.take_errors()
@@ -161,10 +161,10 @@ class Model:
     # ----------------------------------------------------------------------------------------
 
     def _refuse_absurd_numbers(self) -> None:
-        """Refuse the numbers that llama.cpp does not check and then computes with for ever.
+        """Refuse numbers that llama.cpp does not check and that make it loop without end.
 
-        It reads sizes as 32-bit numbers without a sign and computes with a sign, so the largest
-        turn negative on the way; and it rotates by steps of `rope.dimension_count`.
+        It reads sizes as unsigned 32-bit numbers and computes with signed ones, so the largest
+        turn negative; and it rotates by steps of `rope.dimension_count`.
         """
         prefix = f"{self.architecture}."
         rotates = self._lib.llama_model_rope_type(self.handle) != _ROPE_NONE
@@ -208,7 +208,7 @@ class Model:
 
 
 def _too_large(digits: str) -> bool:
-    """Whether a number does not fit 32 bits with a sign."""
+    """Whether a number exceeds a signed 32-bit integer."""
     return len(digits) > 10 or int(digits) > _LARGEST
 
 

@@ -1,8 +1,8 @@
-"""The native library: found, quieted and loaded once per process.
+"""The native library, loaded once per process, with its log redirected.
 
 `llama_cpp.llama_cpp` (the ctypes declarations) is imported without running the package's
-`__init__`, which pulls in the high-level `Llama` class and its chat handlers: 0.1 s that a
-one-token completion can save. A later `import llama_cpp` by other code works as usual.
+`__init__`, which is slow: it imports the high-level `Llama` class and its chat handlers. A later
+`import llama_cpp` by other code works as usual.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from typing import Any
 #: share its batch; off, every row takes the same kernel however many rows there are.
 _EXACT_ENVIRONMENT = {"GGML_CPU_TILED_MM": "0"}
 
-#: How long OpenMP's threads spin before they sleep at a barrier. Its default of some 300,000 rounds
-#: makes two processes that share the cores a hundred times slower than one: each spins while the
-#: thread that it waits for has no core. With 1,000 an idle machine decodes as fast (within noise).
+#: Rounds that OpenMP's threads spin before they sleep at a barrier. With its default two processes
+#: that share the cores are much slower than one: each spins while the thread that it waits for has
+#: no core. With 1,000 an idle machine decodes as fast.
 _SPIN = ("GOMP_SPINCOUNT", "1000")
 
 _LEVEL_ERROR = 4
@@ -33,7 +33,7 @@ _KEPT_LINES = 40
 
 
 class NativeLog:
-    """Receives every native log line; keeps the last errors, shows the rest only if asked."""
+    """Receives every native log line; keeps the last errors, shows all only if `verbose`."""
 
     def __init__(self) -> None:
         self.verbose = False
@@ -76,7 +76,7 @@ def library(*, exact: bool = True) -> Any:
                 os.environ[name] = value
         if "OMP_WAIT_POLICY" not in os.environ:
             os.environ.setdefault(*_SPIN)
-        # An assertion inside ggml would start a debugger to print a stack; we report it instead.
+        # A failing assertion would start a debugger to print a stack; `on_abort` reports it.
         os.environ.setdefault("GGML_NO_BACKTRACE", "1")
         module = _import_declarations()
         callback = module.llama_log_callback(LOG)
@@ -94,7 +94,7 @@ def exact_kernels() -> bool:
 
 
 def amx_kernels() -> bool:
-    """Whether the library would compute with Intel's AMX tiles if it were left to its defaults.
+    """Whether the library would use Intel's AMX tiles by default.
 
     Built by GCC, those kernels load a tile configuration that the optimizer has removed, and the
     process dies of an illegal instruction (ggml-org/llama.cpp pull request 26954).

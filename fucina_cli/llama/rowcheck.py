@@ -23,7 +23,7 @@ SIZES = (2, 3, 4, 8, 16)
 SPARE_CELLS = max(SIZES)
 
 # One slot decodes one by one, one in batches, one with drafts; four go in lockstep: a fork of
-# the first made anew for each block, one that never saw anything but lockstep, one that stays
+# the first made anew for each block, one that was only decoded in lockstep, one that stays
 # where the prompt ends, and one some steps behind. The last joins late: llama.cpp computes slots
 # together only if their numbers follow each other.
 _SINGLE, _BATCHED, _DRAFTED, _FORK, _EVEN, _SHORT, _BEHIND = range(7)
@@ -194,7 +194,7 @@ class _Check:
         return Row(self.tokens[position], position, slot, logits)
 
     def _draft(self, position: int, count: int, slot: int, *, logits: bool) -> list[Row]:
-        """`count` rows from `position` on that no reply would go on with."""
+        """`count` rows from `position` on with arbitrary tokens."""
         n = len(self.garbage)
         ids = (self.garbage[(position + i) % n] for i in range(count))
         return [Row(token, position + i, slot, logits) for i, token in enumerate(ids)]

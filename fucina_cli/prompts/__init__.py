@@ -54,7 +54,7 @@ def messages_prompt(
     template = model.chat_template
     if template is None:
         raise TemplateError("the file has no chat template; use a raw completion instead")
-    from fucina_cli.prompts.template import Marker, render  # Jinja: 20 ms that only chats pay
+    from fucina_cli.prompts.template import Marker, render  # Jinja, which only chats need
 
     vocabulary = model.vocabulary
     markers = vocabulary.marker_ids(template, family.markers)
@@ -74,7 +74,7 @@ def messages_prompt(
     ids = thinking_tokens(model, family)
     inside = _ends_inside(tokens, ids)
     if inside and ids and thinking is False:
-        # The template opens a block whatever it is told, so it has to be closed here.
+        # The template opens a block although thinking is off, so it is closed here.
         tokens += [ids.closes, *vocabulary.tokenize("\n\n")]
         inside = False
     return Prompt(tokens, ids, inside_thinking=inside)

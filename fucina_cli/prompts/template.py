@@ -76,7 +76,7 @@ def render(
 
     Raises:
         TemplateError: on a syntax error, a refusal of the template itself, access to Python
-            internals, or more time or text than a prompt can need.
+            internals, or more time or text than the limits.
     """
     contents = [message["content"] for message in messages]
     guard = _unused_character([template, *markers, *contents])
@@ -136,7 +136,7 @@ def _render(template: str, variables: Mapping[str, Any], limit: int) -> str:
         raise TemplateError(f"the chat template failed: {_line(error)}") from None
     except RecursionError:
         raise TemplateError("the chat template is nested too deeply, or calls itself") from None
-    except Exception as error:  # whatever a hostile template provokes: wrong types, overflow, …
+    except Exception as error:  # from a hostile template: wrong types, overflow, …
         raise TemplateError(
             f"the chat template failed: {type(error).__name__}: {_line(error)}"
         ) from None
@@ -144,7 +144,7 @@ def _render(template: str, variables: Mapping[str, Any], limit: int) -> str:
 
 
 class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
-    """Jinja's sandbox, with a size limit on the operators that can blow a value up."""
+    """Jinja's sandbox, with a size limit on the operators that can make huge values."""
 
     intercepted_binops = frozenset({"*", "**", "%"})
 
@@ -169,7 +169,7 @@ class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
 
 
 class _Generation(jinja2.ext.Extension):
-    """`{% generation %}…{% endgeneration %}`, which marks the assistant's words for training."""
+    """`{% generation %}…{% endgeneration %}`, which marks the assistant's text for training."""
 
     tags = {"generation"}  # noqa: RUF012 (Jinja's own declaration)
 
@@ -278,5 +278,5 @@ def _memory_limit(extra: int) -> Iterator[None]:
 
 
 def _line(error: BaseException) -> str:
-    """The message on one line, and harmless to a terminal: a template may have written it."""
+    """The message on one line of printable characters: a template may have written it."""
     return printable(" ".join(str(error).split())[:200])

@@ -1,1 +1,1 @@
-"""Choosing tokens: the processor seam, the sampler, exact filters, counter-based draws."""
+"""Choosing tokens: the processors, the sampler, exact filters, counter-based draws."""

@@ -1,4 +1,4 @@
-"""The seam through which anything may change a row of logits, and what plugs into it here."""
+"""The interface of what changes rows of logits, and its general implementations."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class ForcesBytes(Protocol):
 class DraftMasks(Protocol):
     """A processor with a second, speculative state, which a drafting model runs ahead of the text.
 
-    The committed state never notices.
+    The committed state does not change.
     """
 
     def draft_begin(self) -> None:

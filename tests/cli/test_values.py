@@ -180,7 +180,7 @@ def test_a_temperature_too_small_to_divide_by_is_refused() -> None:
     line = command_line(chat="a", temperature=1e-7)
     with pytest.raises(InputError) as refusal:
         choose(line)
-    assert refusal.value.told(line.names) == "--temp: 1e-07 is too small; give 0 for greedy"
+    assert refusal.value.describe(line.names) == "--temp: 1e-07 is too small; give 0 for greedy"
 
 
 # -- contradictions ------------------------------------------------------------------------------

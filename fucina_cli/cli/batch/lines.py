@@ -1,6 +1,6 @@
-"""The requests of a batch: lines of a file, each laid over what the command line says.
+"""The requests of a batch: lines of a file, each overriding the command line.
 
-Whatever a line holds is data: none of its texts is read as the name of a file.
+Texts of a line are data: none is read as the name of a file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fucina_cli.cli.jobs import with_settings
 from fucina_cli.cli.process.exits import FlagError
 from fucina_cli.constraint.kind import GrammarError, Kind, Spec, kinds
 from fucina_cli.errors import InputError, Names
-from fucina_cli.job import Chat, Job, Message, Start, Text, check_bias, job_options, laid_over
+from fucina_cli.job import Chat, Job, Message, Start, Text, check_bias, job_options, merge_settings
 from fucina_cli.options import Option
 from fucina_cli.text import reason
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from fucina_cli.cli.jobs import Given
 
 FLAG = "--batch"
-#: As long as a file that a flag may name.
+#: The limit of files that flags name, too.
 MAX_LINE_BYTES = 64 << 20
-_ENDLESS_BYTES = 1 << 30  # from which on a line is taken for one that never ends
+_ENDLESS_BYTES = 1 << 30  # a longer line is taken for endless
 
 _STARTS = ("prompt", "messages", "chat")
 #: Low enough for "temperature" and "temperture", which share little with "temp" but the beginning.
 _SIMILAR = 0.5
-#: Of an unknown key as much is looked at; comparing takes quadratic time.
+#: Characters of an unknown key that are compared, which takes quadratic time.
 _LONGEST = 40
 
 
@@ -64,14 +64,14 @@ def keys() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class LineJob:
-    """What a batch knows of a job: the job's id.
+    """The line of a job; it is the job's id.
 
     Attributes:
-        index: of the request among all, from 0.
-        number: of its line, from 1.
-        name: what its record calls it.
+        index: number of the request, from 0.
+        number: number of its line, from 1.
+        name: its name in the record.
         given: the line's keys.
-        flags: names of what the command line gave.
+        flags: names of parts on the command line.
     """
 
     index: int
@@ -81,7 +81,7 @@ class LineJob:
     flags: Names
 
     def names(self, part: str) -> str:
-        """A part of the input as the line's key, or as the flag where the line has no such key."""
+        """The name of a part: the line's key, or the flag where the line has no such key."""
         if part == "raw prompt":
             return quoted("prompt")
         if part == "prompt":
@@ -94,7 +94,7 @@ class LineJob:
 
 
 class BadLine(Exception):
-    """A line that is no request, named by its number where no id can be read."""
+    """A line that is not a request; its `name` is its number where no id can be read."""
 
     def __init__(self, name: Name, message: str) -> None:
         super().__init__(message)
@@ -131,7 +131,7 @@ def count_lines(path: str) -> int | None:
 
 
 def parse(number: int, raw: bytes | None, given: Given, flags: Names, index: int = 0) -> Job:
-    """The job in a line, with what the command line gave for what it leaves out.
+    """The job of a line, with the command line's values for what it leaves out.
 
     Its id is a LineJob. A key that is null counts as absent. Raises BadLine, whose message names
     the key.
@@ -149,12 +149,12 @@ def parse(number: int, raw: bytes | None, given: Given, flags: Names, index: int
         start = _start(line, given.system)
         try:
             own = _settings(line)
-            settings = laid_over(given.settings, own)
+            settings = merge_settings(given.settings, own)
             constraint = _constraint(line, given.constraint, {**given.layout, **own}, own)
             names = job_options()
             return Job(start, constraint, {k: settings[k] for k in names if k in settings}, request)
         except InputError as error:
-            raise BadLine(name, error.told(request.names)) from None
+            raise BadLine(name, error.describe(request.names)) from None
     except WrongValue as error:
         raise BadLine(name, str(error)) from None
     except RecursionError:

@@ -1,4 +1,4 @@
-"""How far a batch has come: a bar on stderr, where somebody looks at it."""
+"""Progress of a batch: a bar on stderr, where that is a terminal."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ class Progress:
             self._bar.stop()
 
     def answered(self, tokens: int) -> None:
-        """A request was answered with so many tokens."""
+        """Count an answer of `tokens` tokens."""
         self._done += 1
         self._tokens += tokens
         self._show()
 
     def failed(self) -> None:
-        """A request failed."""
+        """Count a failure."""
         self._failed += 1
         self._show()
 
     def skip(self) -> None:
-        """A request was done before."""
+        """Count a request that an earlier run has done."""
         self._show()
 
     def _show(self) -> None:

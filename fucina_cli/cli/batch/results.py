@@ -1,4 +1,4 @@
-"""The results of a batch: one JSON object per line, and what an earlier run left of them."""
+"""The results of a batch: one JSON object per line, written, resumed and put in order."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 FLAG = "--out"
-#: No record is as long: an answer of ten million tokens is not.
+#: More than the record of the longest answer (ten million tokens).
 MAX_RECORD_BYTES = 256 << 20
-#: Opened by name, a redirected standard output would have a second position to write at.
+#: Not opened by name: a redirected stdout would get a second file position.
 _STDOUT = ("-", "/dev/stdout")
-#: What may stand before the first bracket of a torn line: zeros, where a disk lost power.
+#: What may precede the first bracket of a torn line: zero bytes after a power loss.
 _NOTHING = b"\0 \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a record calls its request: the id of its line, or the line's number where it has none.
+    """The name of a request in its record: the id of its line, or the line's number without one.
 
-    `line` is None for an id that the line gave. So the number of one line can't be taken for the id
-    of another.
+    `line` is None where the line gave the id, so that the number of one line can't be taken for the
+    id of another.
     """
 
     id: str | int
@@ -56,7 +56,7 @@ class Records:
     """
 
     def __init__(self, path: str | None, *, resumed: bool = False, in_order: bool = False) -> None:
-        """Open `path` for appending; `resumed` tells that `resume` has seen it.
+        """Open `path` for appending; `resumed`: `resume` has prepared it.
 
         Raises FlagError for a file that can't be written, for one that another run is writing to,
         and for one that is not empty unless `resumed`.
@@ -82,8 +82,8 @@ class Records:
     def write(self, index: int, record: dict[str, Any]) -> None:
         """Write a record, and those that waited for it; each at once and as a whole.
 
-        Raises BrokenPipeError when nobody reads any more, FlagError when the file can't take it,
-        ValueError for a number that JSON can't express and for an index that was there before.
+        Raises BrokenPipeError when the reader has closed the pipe, FlagError when the file can't be
+        written, ValueError for a number that JSON can't express and for a repeated index.
         """
         line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
         if self._in_order:
@@ -97,9 +97,9 @@ class Records:
             self._admit(index, None)
 
     def interrupt(self) -> None:
-        """Write what still waits, though what it waits for will not come. Raises as `write`.
+        """Write the waiting records to standard output. Raises as `write`.
 
-        Not into a file: there it is dropped, to come again in its place when the file is resumed.
+        In a file they are left out, to be written in their place when the file is resumed.
         """
         if self._file is None:
             for index in sorted(self._waiting):
@@ -108,11 +108,11 @@ class Records:
                     self._put(line)
 
     def sort(self, lines: Mapping[Name, int]) -> None:
-        """Bring a file of `in_order` into the order of `lines`: names to numbers of lines.
+        """Sort a file of `in_order` by `lines`: names to numbers of lines.
 
-        A resumed run tries errors again and then finds later records before them. Names that are
-        not in `lines` keep their order and come first. Raises FlagError when the file can't be
-        replaced; then it is as it was.
+        A resumed run appends the requests that it tries again after later records. Names that are
+        not in `lines` keep their order and come first. Raises FlagError, and leaves the file
+        unchanged, when it can't be replaced.
         """
         if self._path is None or self._file is None or not self._in_order:
             return
@@ -176,12 +176,12 @@ class Done:
 
 
 def resume(path: str) -> Done:
-    """Make an output file ready to be continued, and tell what it has; a missing file has nothing.
+    """Prepare an output file to be continued; what it has finished, nothing for a missing file.
 
     A torn last line is cut off. Records of errors are dropped, to be tried again: the file is then
     replaced by a new one with the same permissions, at once or not at all. All else stays as it is.
-    Raises FlagError when the file can't be read or written, is no regular one, or has lines that
-    are no records; then it was not touched.
+    Raises FlagError, and leaves the file unchanged, when it can't be read or written, is not a
+    regular file, or has lines that are not records.
     """
     try:
         target = os.path.realpath(path)
@@ -205,7 +205,7 @@ def resume(path: str) -> Done:
 
 @dataclass
 class _Scan:
-    """What a file holds: its last whole record ends at `end`; `failed` are the lines of errors."""
+    """Contents of a file: `end` of the last whole record, numbers of `torn` and `failed` lines."""
 
     done: Done = field(default_factory=Done)
     end: int = 0
@@ -213,7 +213,7 @@ class _Scan:
     failed: set[int] = field(default_factory=set)
 
     def read(self, path: str, file: IO[bytes]) -> None:
-        """Raises FlagError for a line that no batch left there."""
+        """Read all lines. Raises FlagError for one that is not a record of a batch."""
         for number, line in _numbered(file):
             value = None if self.torn else _value(line)
             if isinstance(value, dict) and strictjson.is_id(value.get("id")):
@@ -258,7 +258,7 @@ def _value(line: bytes) -> Any:
 
 
 def _may_be_torn(line: bytes) -> bool:
-    """Whether `line` looks like the beginning of a record: other text is not ours to cut off."""
+    """Whether `line` looks like the beginning of a record: only that may be cut off."""
     return line.lstrip(_NOTHING)[:1] in (b"", b"{")
 
 
@@ -270,7 +270,7 @@ def _without_failed(file: IO[bytes], scan: _Scan) -> Iterator[bytes]:
 
 
 def _placed(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The whole lines of a file, each with where it begins."""
+    """The lines of a file, each with the offset where it begins."""
     at = 0
     for _, line in _numbered(file):
         yield at, line
@@ -284,7 +284,7 @@ def _lines_at(file: IO[bytes], places: Iterable[int]) -> Iterator[bytes]:
 
 
 def _line_of(record: bytes, lines: Mapping[Name, int]) -> int:
-    """The number of the line that a record answers; 0 where no line of this batch is known."""
+    """The number of the line that a record answers; 0 where it is not a line of this batch."""
     value = _value(record)
     if not isinstance(value, dict):
         return 0
@@ -299,9 +299,9 @@ def _prefix(name: str) -> str:
 
 
 def _replace(target: str, lines: Iterable[bytes]) -> None:
-    """Put a file of `lines` in the place of `target`, once it is whole and on the disk.
+    """Replace `target` atomically by a file of `lines`.
 
-    What an earlier run that was killed had made for that is taken away.
+    Temporary files of earlier runs that were killed are removed.
     """
     directory, name = os.path.split(target)
     try:
@@ -318,7 +318,7 @@ def _replace(target: str, lines: Iterable[bytes]) -> None:
             file.flush()
             os.fsync(descriptor)
         shutil.copymode(target, fresh)
-        with contextlib.suppress(OSError, AttributeError):  # only root may give files away
+        with contextlib.suppress(OSError, AttributeError):  # only root may change the owner
             os.chown(fresh, os.stat(target).st_uid, os.stat(target).st_gid)
         os.replace(fresh, target)
     except BaseException:
@@ -339,7 +339,7 @@ def _open(path: str, resumed: bool) -> FileIO:
         if status.st_size and not resumed:
             raise FlagError(FLAG, f"'{path}' exists; --resume continues it, or name another file")
         _lock(file, path)
-        if not os.path.samestat(status, os.stat(path)):  # replaced by a run that ended just now
+        if not os.path.samestat(status, os.stat(path)):  # replaced by a run that has just ended
             raise FlagError(FLAG, f"another run has just written '{path}'; try again")
     except FlagError:
         file.close()
@@ -351,7 +351,7 @@ def _open(path: str, resumed: bool) -> FileIO:
 
 
 def _lock(file: IO[bytes] | FileIO, path: str) -> None:
-    """Keep `file` to this run until it is closed. Raises FlagError when another run has it."""
+    """Lock `file` until it is closed. Raises FlagError when another run has locked it."""
     if fcntl is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""JSON from strangers: one object per line, its values checked by type without any conversion."""
+"""Untrusted JSON: one object per line, values checked by type without any conversion."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _SHOWN = 40
 
 
 class WrongValue(Exception):
-    """JSON that is not what was asked for; the text names the key and says why."""
+    """JSON of the wrong type or form; the text names the key and says why."""
 
 
 def load_object(raw: bytes) -> tuple[dict[str, Any], list[str]]:
-    """The object in `raw`, and the keys that stand more than once in it or in anything within.
+    """The object in `raw`, and the keys that are repeated in it or in an object within.
 
-    Raises WrongValue for what is not UTF-8, not JSON, nested too deeply or no object.
+    Raises WrongValue for what is not UTF-8, not JSON, nested too deeply or not an object.
     """
     repeated: list[str] = []
 
@@ -99,12 +99,12 @@ def number(name: str, value: object) -> float:
 
 
 def quoted(key: str) -> str:
-    """A key as JSON writes it, short, and printable even if half of a surrogate pair is in it."""
+    """A key as JSON writes it, short, and printable even with half of a surrogate pair."""
     return json.dumps(key[:_SHOWN], ensure_ascii=not is_text(key))
 
 
 def kind(value: object) -> str:
-    """What JSON calls `value`, with an article."""
+    """The JSON type of `value`, with an article."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,1 +1,1 @@
-"""The modes, one file each; whatever file is here is a mode."""
+"""The modes, one file each; a file that declares a `Mode` adds one."""

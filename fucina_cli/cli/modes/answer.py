@@ -1,4 +1,4 @@
-"""The main job: answers to one prompt, text as it is produced or one JSON record each."""
+"""The default mode: answers to one prompt, text as it is produced or one JSON record each."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def run(line: CommandLine) -> int:
     texts = opening.references(line)
     ids_file = None if line["tokens_out"] is None else Path(line["tokens_out"])
     if ids_file is not None:
-        _write_ids(ids_file, [])  # proved writable before any work is done
+        _write_ids(ids_file, [])  # fails before any work where it can't be written
 
-    def who(job: Job | None, part: str | None) -> str:
+    def prefix(job: Job | None, part: str | None) -> str:
         return _name(line, None if job is None else job.id) + line.about(part)
 
-    with opening.open_runner(line, texts, probes=line.json, who=who) as runner:
+    with opening.open_runner(line, texts, probes=line.json, prefix=prefix) as runner:
         seeded = _seeded(line, runner, job)
         shown = _InOrder(line, len(seeded))
         jobs_of_all = Iterated(seeded)
@@ -79,12 +79,12 @@ def _seeded(line: CommandLine, runner: Runner, job: Job) -> list[Job]:
 
 
 def _name(line: CommandLine, number: int | None) -> str:
-    """How messages about one of several answers begin."""
+    """The beginning of messages about one of several answers."""
     return "" if line.streams == 1 or number is None else f"stream {number}: "
 
 
 class _InOrder:
-    """Shows one stream as it comes, the first that is not over, and of the others what waits."""
+    """Shows the streams in order: the first unfinished one as it comes, the others buffered."""
 
     def __init__(self, line: CommandLine, n: int) -> None:
         self._line, self._n, self._at = line, n, 0
@@ -95,7 +95,7 @@ class _InOrder:
         self.last: Answer
 
     def on_text(self, job: Job, text: str, channel: Channel) -> None:
-        """Take the text of a stream."""
+        """Show or buffer text of a stream."""
         number = job.id or 0
         if channel == "thinking":
             if number == self._at and not self._line.quiet:
@@ -108,7 +108,7 @@ class _InOrder:
             self._texts[number] += text
 
     def take(self, answers: list[Answer]) -> None:
-        """Streams that are over. Raises InputError where nothing could be decoded."""
+        """Take answers of ended streams. Raises InputError where nothing could be decoded."""
         for answer in answers:
             if answer.error is not None and (self._n == 1 or not answer.counts.forwards):
                 raise answer.error
@@ -123,7 +123,7 @@ class _InOrder:
                 self._texts[self._at] = ""
 
     def _finish(self, answer: Answer) -> int:
-        """What comes after an answer's text, or its record; the exit code of that answer."""
+        """Print the record, or what follows the text; the exit code of that answer."""
         from fucina_cli.cli import outcome
 
         many = self._n > 1
@@ -143,7 +143,7 @@ class _InOrder:
         return bool(self._codes)
 
     def exit_code(self) -> int:
-        """That of all answers."""
+        """The exit code of all answers."""
         return exits.worst(self._codes)
 
 

@@ -1,4 +1,4 @@
-"""`--batch`: many requests from a file, side by side, each answered as if it were alone."""
+"""`--batch`: many requests from a file, side by side, each answered as if alone."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from fucina_cli.cli.batch.results import Done, Name, Records
     from fucina_cli.job import Job
 
-_AHEAD = 64  # requests of a file that are looked at before they are answered
-_MOST_HELD = 1000  # records that wait for an earlier one, from which on nothing is begun
+_AHEAD = 64  # requests of a file that are planned ahead
+_MOST_HELD = 1000  # most records that wait for an earlier one before no more lines are taken
 
 
 def run(line: CommandLine) -> int:
@@ -45,7 +45,7 @@ def run(line: CommandLine) -> int:
     ):
         tally = _Tally(line, records, progress, done)
         requests = _Requests(line, given, waiting, tally)
-        with open_runner(line, texts, probes=True, who=requests.who) as runner:
+        with open_runner(line, texts, probes=True, prefix=requests.prefix) as runner:
             tally.begin()
             with runner.batch(requests, streams=line.streams) as batch:
                 try:
@@ -62,7 +62,7 @@ def run(line: CommandLine) -> int:
 
 
 class _Requests:
-    """A JobSource: the lines of a file as jobs; bad ones and those done before go to the tally."""
+    """A JobSource over the lines of a file; bad lines and those done before go to the tally."""
 
     def __init__(self, line: CommandLine, given: jobs.Given, lines: _Lines, tally: _Tally) -> None:
         self._line, self._given, self._lines, self._tally = line, given, lines, tally
@@ -72,7 +72,7 @@ class _Requests:
 
     @property
     def ahead(self) -> int:
-        """Of a pipe no more than there is room for: the next line may be long in coming."""
+        """Of a pipe no more than `streams`: its next line may come much later."""
         if self._tally.held >= _MOST_HELD:
             return 0
         return _AHEAD if self._lines.is_file else self._line.streams
@@ -90,10 +90,10 @@ class _Requests:
                 return job
         return None
 
-    def who(self, job: Job | None, part: str | None) -> str:
-        """Messages about a request begin with its line, and name its keys.
+    def prefix(self, job: Job | None, part: str | None) -> str:
+        """The beginning of a message: of one about a request its line, and the key if about one.
 
-        Not where they are about what the command line gave for all of them.
+        Of one about a flag that holds for all requests, the flag.
         """
         if job is None:
             return self._line.about(part)
@@ -119,7 +119,7 @@ class _Requests:
 
 
 class _Tally:
-    """The records of a run, and what it comes to."""
+    """Writes the records of a run, and counts for its summary and exit code."""
 
     def __init__(self, line: CommandLine, records: Records, progress: Any, done: Done) -> None:
         from fucina_cli.cli.outcome import Drafts
@@ -138,11 +138,11 @@ class _Tally:
         return self._records.held
 
     def begin(self) -> None:
-        """The clock of the summary starts."""
+        """Start the clock of the summary."""
         self._begin = time.perf_counter()
 
     def skips(self, index: int, name: Name) -> bool:
-        """Whether a request was done by an earlier run."""
+        """Whether a request was done by an earlier run; then it is counted as skipped."""
         if name not in self._done.names:
             return False
         self._skipped += 1
@@ -156,7 +156,7 @@ class _Tally:
         request: LineJob = answer.job.id
         self._tokens += answer.counts.committed
         if answer.error is not None:
-            message = answer.error.told(request.names)
+            message = answer.error.describe(request.names)
             self.fail(request.index, request.number, request.name, message, answer.text)
             return
         self._answers += 1
@@ -183,7 +183,7 @@ class _Tally:
         self._records.write(index, record)
 
     def tell(self, forwards: int) -> None:
-        """One line on stderr: what it came to; another about drafts."""
+        """The summary as one line on stderr; another about drafts."""
         if self._line.quiet:
             return
         seconds = time.perf_counter() - self._begin
@@ -205,7 +205,7 @@ class _Tally:
             self._drafts.tell(forwards)
 
     def exit_code(self) -> int:
-        """That of all answers."""
+        """The exit code of all answers."""
         return exits.worst(
             [exits.INTERRUPTED] * self.interrupted
             + [exits.BAD_INPUT] * bool(self._errors)
@@ -214,7 +214,7 @@ class _Tally:
 
 
 class _Lines:
-    """Lines read by a thread, so that answering goes on while none has come yet."""
+    """Lines read by a thread, so that decoding goes on while waiting for the next."""
 
     def __init__(self, path: str) -> None:
         import queue
@@ -223,7 +223,7 @@ class _Lines:
         from fucina_cli.cli.batch.lines import read_lines
 
         self.is_file = path != "-" and Path(path).is_file()
-        #: Whether the last one was taken.
+        #: Whether the last line was taken.
         self.ended = False
         self._queue: queue.Queue[tuple[int, bytes | None] | BaseException | None]
         self._queue, self._empty = queue.Queue(maxsize=_AHEAD), queue.Empty
@@ -240,7 +240,7 @@ class _Lines:
         threading.Thread(target=read, daemon=True).start()
 
     def next(self, *, wait: bool) -> tuple[int, bytes | None] | None:
-        """The next line; None where there is no more, or without `wait` none yet.
+        """The next line; None at the end, and without `wait` where none has come yet.
 
         Raises FlagError when the file can't be read on.
         """

@@ -1,4 +1,4 @@
-"""`--bench`: how fast this model answers here, alone or in lockstep, and whether both agree."""
+"""`--bench`: speed of this model on this machine, alone or in lockstep, and whether both agree."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class _Bench:
         self._planned = host.planner.plan(job)
         host.compile(self._planned)
         self._constrained = self._planned.compiled is not None
-        # The first token comes with the prefill.
+        # The prefill yields the first token.
         self._limit = gen + (not self._constrained)
         self._prompt = self._planned.prompt
         self._rounds = line["bench"]
@@ -164,7 +164,7 @@ class _Bench:
             for round in range(self._rounds + 1):
                 for series, engine, measure in zip(arms.values(), engines, runs, strict=True):
                     if round == 1:
-                        series.passes.clear()  # that was warming up
+                        series.passes.clear()  # of the warm-up round
                     series.passes.append(
                         measure(engine.context, self._request, n, engine.speculation)
                     )
@@ -191,7 +191,7 @@ class _Bench:
         return self._host.engine_in(self._host.open_context(size, n))
 
     def _request(self, number: int) -> Request:
-        """Of the stream `number`, from the start of its constraint."""
+        """A fresh request for the stream `number`."""
         sampling = self._planned.sampling
         return replace(
             self._planned,
@@ -393,7 +393,7 @@ def _times(rounds: int) -> str:
 
 
 def _peak_memory_mb() -> int | None:
-    """The most memory that this process has held; None on a system that does not tell."""
+    """Peak memory of this process in MiB; None where the system does not report it."""
     try:
         import resource
     except ImportError:

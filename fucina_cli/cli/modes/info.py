@@ -1,4 +1,4 @@
-"""`--info`: what is in the model file, and whether it is exact here."""
+"""`--info`: the model file, and whether the model is exact on this machine."""
 
 from __future__ import annotations
 

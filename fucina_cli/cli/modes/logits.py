@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fucina_cli.cli import looking
+from fucina_cli.cli import promptlogits
 from fucina_cli.cli.commandline import CommandLine
 from fucina_cli.cli.mode import MODES, Mode
 from fucina_cli.cli.process import exits, output
@@ -23,7 +23,7 @@ _MAX_BYTES = 1 << 26
 def write(line: CommandLine) -> int:
     """Write the last position's logits to a file, raw little-endian float32."""
     path = Path(line["logits_out"])
-    with looking.forward(line) as (_, row):
+    with promptlogits.forward(line) as (_, row):
         try:
             path.write_bytes(row.astype("<f4").tobytes())
         except (OSError, ValueError) as error:
@@ -35,7 +35,7 @@ def compare(line: CommandLine) -> int:
     """Compare the last position's logits with those of a file; exit 4 where the top 5 differ."""
     path = Path(line["compare_logits"])
     other = _read(path)
-    with looking.forward(line) as (_, row):
+    with promptlogits.forward(line) as (_, row):
         if other.size != row.size:
             raise InputError(
                 "compare_logits",
@@ -62,7 +62,7 @@ def _read(path: Path) -> NDArray[np.float32]:
     if not data or len(data) % 4:
         raise InputError(part, f"'{path}' is not a file of float32 ({len(data)} bytes)")
     other = np.frombuffer(data, dtype="<f4").astype(np.float32)
-    if not looking.sound(other):
+    if not promptlogits.is_valid(other):
         raise InputError(part, f"'{path}' holds values that are no logits")
     return other
 
@@ -71,10 +71,10 @@ def _compared(row: NDArray[np.float32], other: NDArray[np.float32]) -> tuple[dic
     """The comparison as a record, and as text."""
     import numpy as np
 
-    with np.errstate(invalid="ignore"):  # -inf in both is no difference
+    with np.errstate(invalid="ignore"):  # -inf in both is not a difference
         difference = np.abs(row.astype(np.float64) - other.astype(np.float64))
     difference[row == other] = 0.0
-    here, there = looking.top_ids(row), looking.top_ids(other)
+    here, there = promptlogits.top_ids(row), promptlogits.top_ids(other)
     worst, mean = float(difference.max()), float(difference.mean())
     finite = bool(np.isfinite(worst))
     verdict = "agree" if here == there else f"differ: {here} here, {there} in the file"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fucina_cli.cli import looking
+from fucina_cli.cli import promptlogits
 from fucina_cli.cli.commandline import IDS, CommandLine
 from fucina_cli.cli.mode import Mode
 from fucina_cli.cli.process import exits, output
@@ -12,7 +12,7 @@ def run(line: CommandLine) -> int:
     """One forward over the prompt; its five likeliest next tokens, a table or with --json JSON."""
     import numpy as np
 
-    with looking.forward(line) as (model, row):
+    with promptlogits.forward(line) as (model, row):
         shifted = row.astype(np.float64) - float(row.max())
         log_total = float(np.log(np.exp(shifted).sum()))
         listed = [
@@ -22,7 +22,7 @@ def run(line: CommandLine) -> int:
                 "logit": round(float(row[i]), 6),
                 "probability": round(float(np.exp(shifted[i] - log_total)), 9),
             }
-            for i in looking.top_ids(row)
+            for i in promptlogits.top_ids(row)
         ]
     if line.json:
         output.record({"top": listed})
@@ -45,7 +45,7 @@ def run(line: CommandLine) -> int:
 
 
 def _bare_ids(line: CommandLine) -> bool:
-    """Whether ids ask for what may follow them, and for no answer."""
+    """Whether ids are given and nothing that asks for an answer."""
     asked = line["gen"] is not None or line["bench"] is not None or line.kind is not None
     return line[IDS] is not None and line.streams == 1 and not asked
 

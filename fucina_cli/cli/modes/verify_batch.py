@@ -24,7 +24,7 @@ _ARMS = {
 
 
 def run(line: CommandLine) -> int:
-    """Compare single steps with the same rows beside others; exit 4 when one of them differs."""
+    """Compare single steps with the same rows beside others; exit 4 when one differs."""
     from fucina_cli.llama import rowcheck
     from fucina_cli.llama.exactness import spread_ids
 

@@ -1,1 +1,1 @@
-"""How the process runs and ends: supervisor, output, exit codes."""
+"""The process: supervisor, output, exit codes."""

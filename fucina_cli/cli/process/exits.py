@@ -12,7 +12,7 @@ MISMATCH = 4
 INTERRUPTED = 130
 
 
-#: Of several answers the first of these that any has is the code of all.
+#: The code of several answers is the first of these that one of them has.
 _PRECEDENCE = (INTERRUPTED, BAD_INPUT, UNSATISFIED)
 
 

@@ -1,4 +1,4 @@
-"""Everything that is printed: answers on stdout, all else on stderr."""
+"""Everything that is printed: answers on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def record(value: dict[str, Any]) -> None:
 
 
 def table(content: Table) -> None:
-    """A rich table on stdout; as wide as it needs when nobody looks at a terminal."""
+    """A rich table on stdout."""
     console().print(content)
 
 
 def console() -> Console:
-    """A console for stdout."""
+    """A console for stdout; 120 columns wide where that is not a terminal."""
     from rich.console import Console
 
     width = None if sys.stdout is not None and sys.stdout.isatty() else 120
@@ -71,7 +71,7 @@ def thinking(text: str) -> None:
 
 
 def discard_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush can't fail on a closed pipe."""
+    """Point stdout at the null device: the interpreter's flush at exit could fail on a pipe."""
     if sys.stdout is None:
         return
     try:
@@ -83,7 +83,7 @@ def discard_stdout() -> None:
 
 
 def _line(kind: str, text: str) -> None:
-    """One line, harmless to a terminal: files and grammars may have written part of it."""
+    """One line of printable characters: parts of it may come from files and grammars."""
     _stderr(f"{kind}: {printable(' '.join(text.split()))}\n")
 
 

@@ -1,6 +1,6 @@
-"""The parser of programs beside the commands: measurements, the experiment, the recipe.
+"""The argument parser of programs beside the commands: measurements, the experiment, the recipe.
 
-Apart from `program`, as the commands, which have Typer, need not load argparse.
+Apart from `program`, so that the commands, which use Typer, need not load argparse.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MOST_DIGITS = 20
 
 
 class Parser(argparse.ArgumentParser):
-    """Tells a bad argument in one line without the usage, and ends with the code of bad input."""
+    """Reports a bad argument in one line without the usage, and exits as on bad input."""
 
     def error(self, message: str) -> NoReturn:
         """Raise SystemExit, after the line on stderr."""

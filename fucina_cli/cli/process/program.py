@@ -1,4 +1,4 @@
-"""How programs end: the commands, and beside them measurements, the experiment, the recipe."""
+"""Exit codes of programs: the commands, and beside them measurements, experiment and recipe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fucina_cli.text import reason
 
 
 def end(main: Callable[[], None]) -> NoReturn:
-    """Run `main`, which prints, and end the process with what `guarded` says, or 0."""
+    """Run `main`, which prints, and end the process with 0 or the exit code of `guarded`."""
 
     def work() -> int:
         main()
@@ -22,10 +22,10 @@ def end(main: Callable[[], None]) -> NoReturn:
 
 
 def guarded(work: Callable[[], int]) -> int:
-    """The exit code of `work`, whatever becomes of its output.
+    """The exit code of `work`, also where its output fails.
 
-    130 when interrupted, 0 and not a word when whoever read the output has seen enough, 2 and one
-    line where there is no output or it can't be written.
+    130 when interrupted, 0 without a message when the output is a closed pipe, 2 and one line
+    where there is no output or it can't be written.
     """
     if sys.stdout is None:
         output.error("output: standard output is closed; redirect it to a file")
@@ -42,7 +42,7 @@ def guarded(work: Callable[[], int]) -> int:
         output.error(f"output: {reason(error)}")
         return exits.BAD_INPUT
     except SystemExit as ended:
-        if not isinstance(ended.__context__, BrokenPipeError):  # Rich makes that code 1
+        if not isinstance(ended.__context__, BrokenPipeError):  # Rich exits with code 1 then
             raise
         output.discard_stdout()
         return exits.OK

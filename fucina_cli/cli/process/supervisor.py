@@ -1,9 +1,9 @@
-"""Keeps a crash inside native code from becoming a crash of the command.
+"""Turns a crash inside native code into an error message of the command.
 
 A damaged model file can make llama.cpp abort, divide by zero or touch memory that is not there,
-and a hostile grammar can overflow a native stack. No check of ours finds all such inputs, so the
-work runs in a forked child, before any native library is loaded, and the parent turns the child's
-death into one clear line. The parent only waits: it costs about a millisecond and 10 MB shared.
+and a hostile grammar can overflow a native stack. No check finds all such inputs, so the
+work runs in a child, forked before any native library is loaded, and the parent, which only waits,
+reports the child's death in one line.
 """
 
 from __future__ import annotations
@@ -30,49 +30,49 @@ _AGAIN_SECONDS = 0.02
 
 
 class Board:
-    """What parent and child share: what is being done, and the last words of native code."""
+    """Memory shared by parent and child: the input to blame for a crash, and a native message."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _BOARD_BYTES)
-        self._suspect = ""
+        self._default = ""
         self._stderr: int | None = None
         with contextlib.suppress(AttributeError, OSError):  # Linux only
             self._stderr = os.memfd_create("stderr")
 
-    def suspect(self, what: str) -> None:
-        """Whatever nothing else is blamed for is the fault of `what`, usually the model file."""
-        self._suspect = what
+    def blame_by_default(self, what: str) -> None:
+        """Attribute crashes outside of `blaming` to `what`, usually the model file."""
+        self._default = what
         self.blame("")
 
     def blame(self, what: str) -> None:
-        """From now on a native crash is the fault of `what`, of the suspect when that is ''."""
-        self._write(0, what or self._suspect)
+        """Attribute a native crash from now on to `what`; to the default when that is ''."""
+        self._write(0, what or self._default)
 
     @contextlib.contextmanager
     def blaming(self, what: str) -> Iterator[None]:
-        """A crash within the block is the fault of `what`."""
+        """Attribute a crash within the block to `what`."""
         self.blame(what)
         try:
             yield
         finally:
             self.blame("")
 
-    def last_words(self, text: str) -> None:
-        """The message of a failing native assertion."""
+    def record_message(self, text: str) -> None:
+        """Record the message of a failing native assertion."""
         self._write(_HALF, text)
 
     def take_stderr(self) -> None:
-        """Keep what native code writes to stderr off the terminal; Python's stderr stays there."""
+        """Redirect what native code writes to stderr; Python's stderr stays the terminal."""
         stderr = sys.stderr
         if self._stderr is None or stderr is None:
             return
-        sys.stderr = open(  # noqa: SIM115 (as long as the process)
+        sys.stderr = open(  # noqa: SIM115 (open until the process ends)
             os.dup(2), "w", buffering=1, encoding=stderr.encoding, errors=stderr.errors
         )
         os.dup2(self._stderr, 2)
 
     def read(self) -> tuple[str, str]:
-        """What was blamed, and the last words."""
+        """What a crash is attributed to, and the recorded message or else the end of stderr."""
         words = self._read(_HALF)
         if not words and self._stderr is not None:
             start = max(0, os.fstat(self._stderr).st_size - _HALF)
@@ -101,7 +101,7 @@ def supervise(work: Callable[[], int]) -> int:
     if not hasattr(os, "fork"):
         return work()
     parent = os.getpid()
-    # What arrives before both sides have their handlers waits; what is ignored (nohup) stays so.
+    # Signals are blocked until both sides have handlers; ignored ones (nohup) stay ignored.
     signals = [number for number in _forwarded() if signal.getsignal(number) != signal.SIG_IGN]
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
@@ -158,13 +158,13 @@ def _explain(number: int) -> int:
         what = "the system killed the process, most likely for lack of memory"
         output.error(f"{blamed}: {what}" if blamed else what)
         return BAD_INPUT if blamed else INTERNAL
-    if number == signal.SIGPROF:  # the last resort of `limits.time_limit`
+    if number == signal.SIGPROF:  # of `limits.time_limit`
         output.error(f"{blamed or 'the input'}: takes for ever to process; it is hostile")
         return BAD_INPUT
     name = next((s.name for s in signal.Signals if s == number), f"signal {number}")
     # Assertions name the source file where it was on the machine that built the library.
     detail = re.sub(r"\S*/", "", " ".join(words.split()))[:200] or name
-    detail = printable(detail)  # the file may speak here
+    detail = printable(detail)  # it may hold text of the file
     if blamed:
         output.error(
             f"{blamed}: native code crashed on it ({detail}); "
@@ -178,13 +178,13 @@ def _explain(number: int) -> int:
 
 
 def _forwarded() -> list[int]:
-    """Signals that are meant for the work: to stop, in whatever tone."""
+    """Signals that ask the work to stop, which the parent forwards."""
     names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
     return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 
 def _interrupt_once(_number: int, _frame: FrameType | None) -> None:
-    """Take the first Ctrl-C as KeyboardInterrupt, and no second one while winding up.
+    """Raise KeyboardInterrupt for the first Ctrl-C, and ignore a second during the clean-up.
 
     The terminal sends it to parent and child, and the parent forwards it: it may arrive twice.
     """
@@ -193,9 +193,9 @@ def _interrupt_once(_number: int, _frame: FrameType | None) -> None:
 
 
 def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
-    """Send an interrupt again that was raised where no exception gets out of.
+    """Send an interrupt again that was raised where exceptions are lost.
 
-    In a callback from native code, or in a destructor; a little later we should be outside.
+    That is in a callback from native code or a destructor, which should end soon.
     """
     if lost.exc_type is None or not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
@@ -207,7 +207,7 @@ def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
 
 
 def _occupy_standard_files() -> None:
-    """Open what the caller closed: the next file opened must not become stdout or stderr."""
+    """Open closed standard files, so that no other file becomes stdout or stderr."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -216,9 +216,9 @@ def _occupy_standard_files() -> None:
 
 
 def _set_limits() -> None:
-    """No image of a crashed model's memory on disk, and a stack for words of a megabyte.
+    """Disable core dumps, and allow a larger stack.
 
-    Some pre-tokenizers of llama.cpp match with std::regex, which recurses once per character.
+    Some pre-tokenizers of llama.cpp match words with std::regex, which recurses per character.
     """
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
@@ -237,7 +237,7 @@ def _die_with(parent: int) -> None:
     import ctypes
 
     with contextlib.suppress(OSError, AttributeError):
-        # PR_SET_PDEATHSIG; with SIGKILL, because whoever ignores SIGTERM hands that down to us.
+        # PR_SET_PDEATHSIG; with SIGKILL, because an ignored SIGTERM is inherited.
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(INTERNAL)

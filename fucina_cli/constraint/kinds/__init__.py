@@ -1,1 +1,1 @@
-"""The kinds of constraints, one file each; whatever file is here is a kind."""
+"""The kinds of constraints, one file each; a file that declares a `Kind` adds one."""

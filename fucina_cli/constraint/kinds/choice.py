@@ -13,7 +13,7 @@ from fucina_cli.options import Option
 class Choice:
     """Answers to choose from, duplicates dropped.
 
-    Raises GrammarError for an empty list and for an empty answer.
+    Raises GrammarError for an empty list, an empty answer, and what is not a list of strings.
     """
 
     answers: Sequence[str]
@@ -43,7 +43,7 @@ class Choice:
         return checked(LLMatcher.grammar_from_regex(pattern))
 
     def judge(self, text: str) -> Verdict:
-        """Whether it is one of them."""
+        """Whether the text is one of the answers."""
         ok = text in self.answers
         return Verdict(ok, () if ok else ("not one of the choices",))
 

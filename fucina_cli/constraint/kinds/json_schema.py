@@ -20,7 +20,7 @@ from fucina_cli.text import one_line
 _CHECK_SECONDS = 10.0
 _SHOWN_ERRORS = 5
 _STRICT = {"coerce_one_of": False, "lenient": False}
-#: What is relaxed, and how the user is told. Tried in order; the first that compiles is taken.
+#: What is relaxed, and the warning. Tried in order; the first that compiles is taken.
 _RELAXATIONS: tuple[tuple[dict[str, bool], str], ...] = (
     ({}, ""),
     ({"coerce_one_of": True}, "`oneOf` is decoded as `anyOf`; the answer is validated afterwards"),
@@ -30,7 +30,7 @@ _RELAXATIONS: tuple[tuple[dict[str, bool], str], ...] = (
         "the answer is validated afterwards",
     ),
 )
-#: `$schema` of every published draft, without what may differ in how people write it.
+#: `$schema` of every published draft, without scheme and a final `#`, which vary.
 _DIALECTS = frozenset(
     f"json-schema.org/{name}"
     for name in (
@@ -45,7 +45,7 @@ class JsonSchema:
     """A JSON schema: an object, its text, a boolean, or a class that has `model_json_schema`.
 
     Args:
-        schema: as above; a class (a pydantic model) also makes the answer's value.
+        schema: as above; of a class (a pydantic model) the answer's value is an instance.
         whitespace: let the model put white space between JSON tokens; else the JSON is compact.
         model: that class, taken from `schema`.
 
@@ -76,7 +76,7 @@ class JsonSchema:
             )
         object.__setattr__(self, "schema", schema)
         try:
-            self.identity  # noqa: B018 (its text is made once, here)
+            self.identity  # noqa: B018 (computed here, to fail here)
         except (TypeError, ValueError, RecursionError) as error:
             raise GrammarError(f"not JSON: {one_line(str(error))}") from None
 
@@ -84,15 +84,15 @@ class JsonSchema:
     def identity(self) -> Hashable:
         """Kind, text and layout.
 
-        The keys are not sorted: the order of properties is the order in which they are written.
+        Keys are not sorted: answers have their properties in the order of the schema.
         """
         return self.kind, json.dumps(self.schema), self.whitespace
 
     def prepare(self) -> Prepared:
         """The schema for the engine, relaxed step by step until it compiles.
 
-        Nothing fails open: each step is a warning, and the judge has the last word on the answer.
-        Raises GrammarError for what is no schema of its draft and for what can't be compiled.
+        Nothing fails open: each step is a warning, and the judge validates the answer. Raises
+        GrammarError for what is not a schema of its draft and for what can't be compiled.
         """
         from llguidance._lib import LLMatcher
 
@@ -127,7 +127,7 @@ class JsonSchema:
         raise GrammarError(failure)
 
     def judge(self, text: str) -> Verdict:
-        """By the package jsonschema, formats included."""
+        """By the package jsonschema, formats included. Raises TimeLimit."""
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as failure:
@@ -159,7 +159,7 @@ class JsonSchema:
 
 
 def _read(given: Any) -> JsonSchema:
-    """Of a line of a batch, a schema is read as its text would be."""
+    """A schema in a line of a batch is read like its text, with the same errors."""
     return JsonSchema(given if isinstance(given, str) else json.dumps(given))
 
 
@@ -203,7 +203,7 @@ def check_schema(schema: Any) -> None:
         kind = _validator_class(jsonschema, schema)
         try:
             with time_limit(_CHECK_SECONDS):
-                # Without formats: Python's `re` does not know every pattern that is a valid one.
+                # Without formats: Python's `re` does not support every valid pattern.
                 kind.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
         except jsonschema.SchemaError as error:
             where = "/".join(str(part) for part in error.path)
@@ -221,10 +221,9 @@ def _validator_class(jsonschema: Any, schema: Any) -> Any:
 
 @contextlib.contextmanager
 def _jsonschema(schema: Any) -> Iterator[Any]:
-    """jsonschema, imported when needed, without its IRI grammar where the schema has no use for it.
+    """jsonschema, imported when needed, without its IRI grammar where the schema does not use it.
 
-    Building that grammar is most of the import, and only the formats `iri` and `iri-reference`
-    use it.
+    That grammar is slow to build, and only the formats `iri` and `iri-reference` use it.
     """
     slow = "rfc3987_syntax"
     skip = "jsonschema" not in sys.modules and '"iri' not in json.dumps(schema)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fucina_cli.constraint.kind import GrammarError, Kind, Prepared, Verdict
 from fucina_cli.options import Option
 
-#: What `<` can stand in without naming a token: strings, patterns, comments.
+#: Strings, patterns and comments, in which `<` does not begin a token name.
 _LITERALS = re.compile(r'"(?:\\.|[^"\\\n])*"|/(?:\\.|[^/\\\n])+/|(?://|\#)[^\n]*')
 
 
@@ -17,8 +17,9 @@ _LITERALS = re.compile(r'"(?:\\.|[^"\\\n])*"|/(?:\\.|[^/\\\n])+/|(?://|\#)[^\n]*
 class Lark:
     """A grammar whose start rule is `start`.
 
-    Raises GrammarError when empty, and for one that names tokens of the vocabulary: a control token
-    can't be part of an answer, and what an answer may hold must not depend on its tokenization.
+    Raises GrammarError for one that is empty or not a string, and for one that names tokens of the
+    vocabulary: control tokens can't be part of an answer, and what an answer may be must not depend
+    on its tokenization.
     """
 
     grammar: str
@@ -51,7 +52,7 @@ class Lark:
         return checked(LLMatcher.grammar_from_lark(self.grammar))
 
     def judge(self, text: str) -> Verdict:
-        """None: there is no second implementation to ask."""
+        """None: there is no second implementation."""
         return Verdict(None)
 
     def value(self, text: str) -> str:

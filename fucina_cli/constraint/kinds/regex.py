@@ -16,9 +16,10 @@ _ASCII_CLASSES = {"d": "[0-9]", "w": "[0-9A-Za-z_]", "s": r"[ \t\n\r\f\v]"}
 
 @dataclass(frozen=True)
 class Regex:
-    """A pattern in Rust's syntax, or a compiled one of Python's `re` for its text.
+    """A pattern in Rust's syntax, or a compiled one of Python's `re`, whose text is taken.
 
-    Raises GrammarError for an empty one, and for flags that the engine does not have.
+    Raises GrammarError for one that is empty or not a string, for a lone final backslash, and for
+    flags that the engine does not support.
     """
 
     pattern: str
@@ -61,7 +62,7 @@ class Regex:
         """
         try:
             with warnings.catch_warnings():
-                # re warns where it takes for characters what others take for a set operation.
+                # re warns where it reads characters that others read as a set operation.
                 warnings.simplefilter("error", FutureWarning)
                 compiled = re.compile(self.pattern)
         except (FutureWarning, re.error, RecursionError, OverflowError) as error:
@@ -77,7 +78,7 @@ class Regex:
 
 
 def _ascii_classes(pattern: str) -> str:
-    r"""`pattern` with \d, \w and \s as the ASCII sets that people mean by them.
+    r"""`pattern` with \d, \w and \s as ASCII sets, which is what is usually meant.
 
     The engine's own are Unicode's, under which a model may write a date in Bengali digits. It
     already reads the patterns of a JSON schema this way. \D, \W and \S stay Unicode's, so that

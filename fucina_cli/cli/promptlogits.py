@@ -1,4 +1,4 @@
-"""The logits after a prompt, for the modes that look at them instead of writing an answer."""
+"""The logits after a prompt, for the modes that show or compare them."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def forward(line: CommandLine) -> Iterator[tuple[Model, NDArray[np.float32]]]:
             row = last_logits(context, tokens)
         except ModelError as error:
             raise InputError(host.planner.part, str(error)) from None
-        if not sound(row):
+        if not is_valid(row):
             raise host.planner.fault(job, NonFiniteLogits())
         yield host.model, row
         context.close()
 
 
-def sound(row: NDArray[np.float32]) -> bool:
+def is_valid(row: NDArray[np.float32]) -> bool:
     """Whether a softmax over `row` exists: no NaN, no +inf, not -inf throughout."""
     inf = float("inf")
     return bool((row < inf).all() and row.max() > -inf)
