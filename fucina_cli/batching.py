@@ -94,18 +94,12 @@ class Batch:
             return failed
         self._admit()
         answers, self._failed = self._failed, []
-        engine = self._host.engine
-        if engine is not None and engine.running:
-            answers += [self._host.finished(answer) for answer in engine.advance()]
-        return answers
+        return answers + self._host.advance()
 
     def interrupt(self) -> list[Answer]:
         """End all jobs where they are; the answers so far of those that had begun."""
         self._waiting.clear()
-        engine = self._host.engine
-        if engine is None:
-            return []
-        return [self._host.finished(answer) for answer in engine.interrupt()]
+        return self._host.interrupt()
 
     @property
     def _running(self) -> int:

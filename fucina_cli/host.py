@@ -15,7 +15,7 @@ from fucina_cli.errors import InputError
 from fucina_cli.families.family import Family
 from fucina_cli.job import Job
 from fucina_cli.llama.context import Context
-from fucina_cli.llama.errors import ModelError
+from fucina_cli.llama.errors import ContextFull, ModelError
 from fucina_cli.llama.exactness import Exactness, probe
 from fucina_cli.planning import Planner
 from fucina_cli.request import Request
@@ -63,6 +63,7 @@ class Host:
         #: Result of the last probe; None before the first.
         self.exactness: Exactness | None = None
         self._compiler = Compiler(self.model.vocabulary)
+        self._contexts: list[Context] = []
         self._finished_forwards = self._probe_forwards = 0
         self._drafting: loading.Drafting | None = None
         if runtime.drafts:
@@ -127,6 +128,7 @@ class Host:
                 )
         except ModelError as error:
             raise InputError("ctx" if ctx else self.planner.part, str(error)) from None
+        self._contexts.append(context)
         if size > trained:
             self._say("warning", "ctx", f"{size} tokens; the model was trained for {trained}")
         return context
@@ -143,7 +145,7 @@ class Host:
 
         The option `ctx` overrides `most`. Raises InputError when no context can be made.
         """
-        self._drop_engine()
+        self._free_contexts()
         if self.runtime.ctx is not None:
             most = self.runtime.ctx
         else:
@@ -151,6 +153,7 @@ class Host:
         try:
             self.engine = self.engine_in(self.open_context(most, n_slots))
         except InputError:
+            self._free_contexts()
             if most == least:
                 raise
             self.engine = self.engine_in(self.open_context(least, n_slots))
@@ -161,14 +164,44 @@ class Host:
         if self._probes:
             self.exactness = self.probe(context)
         self._probe_forwards = context.total_forwards
+        speculation = self._drafting.of(context) if self._drafting else None
+        if speculation is not None and speculation.draft_context is not None:
+            self._contexts.append(speculation.draft_context)
         return Engine(
             context,
-            speculation=self._drafting.of(context) if self._drafting else None,
+            speculation=speculation,
             on_retry=self._retried,
             recompile=self._recompile,
         )
 
-    def finished(self, answer: Answer) -> Answer:
+    def advance(self) -> list[Answer]:
+        """One forward for all requests of the engine; the answers that are final.
+
+        Raises InputError when llama.cpp can't compute.
+        """
+        if self.engine is None or not self.engine.running:
+            return []
+        try:
+            return [self._finished(answer) for answer in self.engine.advance()]
+        except (ModelError, ContextFull) as error:
+            raise InputError(self.planner.part, str(error)) from None
+
+    def interrupt(self) -> list[Answer]:
+        """End all requests of the engine where they are; their answers so far."""
+        if self.engine is None:
+            return []
+        return [self._finished(answer) for answer in self.engine.interrupt()]
+
+    def close(self) -> None:
+        """Free the model and all contexts that were opened for it."""
+        self._free_contexts()
+        if self._drafting is not None:
+            self._drafting.close()
+        self.model.close()
+
+    # ----------------------------------------------------------------------------------------
+
+    def _finished(self, answer: Answer) -> Answer:
         """An answer of the engine, completed by load time, exactness and error."""
         answer.load_s = self.load_s
         answer.exact = self.exactness.exact if self.exactness else None
@@ -177,23 +210,11 @@ class Host:
             answer.error = self.planner.fault(answer.job, answer.failure)
         return answer
 
-    def close(self) -> None:
-        """Free model and contexts."""
-        self._drop_engine()
-        if self._drafting is not None:
-            self._drafting.close()
-        self.model.close()
-
-    # ----------------------------------------------------------------------------------------
-
-    def _drop_engine(self) -> None:
-        if self.engine is None:
-            return
-        self._finished_forwards = self.forwards
-        engine, self.engine = self.engine, None
-        engine.context.close()
-        if engine.speculation is not None and engine.speculation.draft_context is not None:
-            engine.speculation.draft_context.close()
+    def _free_contexts(self) -> None:
+        self._finished_forwards, self.engine = self.forwards, None
+        for context in self._contexts:
+            context.close()
+        self._contexts.clear()
 
     def _say(self, kind: str, part: str | None, text: str, job: Job | None = None) -> None:
         if self._on_message is not None:

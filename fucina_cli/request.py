@@ -44,7 +44,7 @@ class Request:
         attempts: attempts begun so far.
         recompiled: whether the one attempt with a grammar of its own was used.
         stream: its state in the decode core, of the last attempt.
-        begin, prefilled: when the attempt began and its prefill ended, by the performance counter.
+        began, prefilled: when the attempt began and its prefill ended, by the performance counter.
     """
 
     prompt: Prompt
@@ -65,7 +65,7 @@ class Request:
     attempts: int = 0
     recompiled: bool = False
     stream: Stream | None = None
-    begin: float = 0.0
+    began: float = 0.0
     prefilled: float | None = None
 
     @property
@@ -88,7 +88,7 @@ def begin(request: Request, context: Context) -> Stream:
         single = len(processors) == 1
         processor = processors[0] if single else ProcessorChain(processors, context.model.n_vocab)
     request.attempts += 1
-    request.begin, request.prefilled = time.perf_counter(), None
+    request.began, request.prefilled = time.perf_counter(), None
     request.stream = Stream(
         slot=0,
         tokens=list(request.prompt.tokens),
@@ -124,9 +124,9 @@ def answered(request: Request, context: Context, now: float) -> Answer:
         stop_reason=stream.finished or "interrupted",
         prompt_tokens=stream.prompt_length,
         counts=stream.counts,
-        prefill_s=prefilled - request.begin,
+        prefill_s=prefilled - request.began,
         decode_s=now - prefilled,
-        first_token_s=prefilled - request.begin if stream.counts.committed else None,
+        first_token_s=prefilled - request.began if stream.counts.committed else None,
         constraint=request.constraint,
         compiled=request.compiled,
         complete=_complete(request, stream, context.model.vocabulary.tokenize_inside),

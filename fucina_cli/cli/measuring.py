@@ -48,8 +48,6 @@ def prompted(
             yield context, tokens, given is not None
         except ModelError as error:
             raise InputError(host.planner.part, str(error)) from None
-        finally:
-            context.close()
 
 
 def tokens_after(tokens: list[int]) -> str:

@@ -40,7 +40,6 @@ def forward(line: CommandLine) -> Iterator[tuple[Model, NDArray[np.float32]]]:
         if not is_valid(row):
             raise host.planner.fault(job, NonFiniteLogits())
         yield host.model, row
-        context.close()
 
 
 def is_valid(row: NDArray[np.float32]) -> bool:

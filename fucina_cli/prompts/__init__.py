@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from fucina_cli.decoding.reply import ThinkingTokens
 from fucina_cli.families.family import Family
+from fucina_cli.job import Message
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
 from fucina_cli.prompts.errors import TemplateError
-
-#: A turn: "role" and "content".
-Message = Mapping[str, str]
 
 
 @dataclass(frozen=True)

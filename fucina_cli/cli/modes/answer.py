@@ -124,8 +124,6 @@ class _InOrder:
 
     def _finish(self, answer: Answer) -> int:
         """Print the record, or what follows the text; the exit code of that answer."""
-        from fucina_cli.cli import outcome
-
         many = self._n > 1
         if answer.error is None:
             if self._line.json:

@@ -47,7 +47,6 @@ def run(line: CommandLine) -> int:
             "exact": exactness.exact,
             "exact_reason": exactness.reason,
         }
-        context.close()
         if line.json:
             output.record(described)
         else:
