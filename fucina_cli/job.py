@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -31,6 +32,9 @@ class Text:
 
     text: str
 
+    def __post_init__(self) -> None:
+        _require_text(self.text)
+
 
 @dataclass(frozen=True)
 class Ids:
@@ -38,12 +42,25 @@ class Ids:
 
     tokens: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        try:  # numpy's integers too
+            object.__setattr__(self, "tokens", tuple(map(operator.index, self.tokens)))
+        except TypeError:
+            raise InputError("prompt", "token ids are integers") from None
+
 
 @dataclass(frozen=True)
 class Chat:
     """Start from a conversation, rendered by the model's own template."""
 
     messages: tuple[Message, ...]
+
+    def __post_init__(self) -> None:
+        for message in self.messages:
+            if not isinstance(message, Mapping) or set(message) != {"role", "content"}:
+                raise InputError("prompt", 'a message is a dict of "role" and "content"')
+            for text in message.values():
+                _require_text(text)
 
 
 Start = Text | Ids | Chat
@@ -139,25 +156,28 @@ class Job:
         cls, messages: Sequence[Message], constraint: Any = None, *, id: Any = None, **settings: Any
     ) -> Job:
         """Answer the last message of a conversation; each has "role" and "content"."""
-        if not messages or not messages[-1].get("content"):
+        chat = Chat(tuple(messages))
+        if not messages or not chat.messages[-1]["content"]:
             raise InputError("prompt", "the text is empty; there is nothing to answer")
-        return cls(Chat(tuple(messages)), constraint, settings, id)
+        return cls(chat, constraint, settings, id)
 
     @classmethod
     def prompt(cls, text: str, constraint: Any = None, *, id: Any = None, **settings: Any) -> Job:
         """Continue a raw text."""
+        start = Text(text)
         if not text:
             raise InputError("prompt", "the text is empty; there is nothing to answer")
-        return cls(Text(text), constraint, settings, id)
+        return cls(start, constraint, settings, id)
 
     @classmethod
     def ids(
         cls, tokens: Sequence[int], constraint: Any = None, *, id: Any = None, **settings: Any
     ) -> Job:
         """Continue token ids."""
-        if not tokens:
+        start = Ids(tuple(tokens))
+        if not start.tokens:
             raise InputError("prompt", "there are no ids; there is nothing to answer")
-        return cls(Ids(tuple(tokens)), constraint, settings, id)
+        return cls(start, constraint, settings, id)
 
     @property
     def is_chat(self) -> bool:
@@ -170,6 +190,16 @@ class Job:
         default (None)."""
         think: bool | None = self.settings.get("think")
         return False if think is None and self.constraint is not None else think
+
+
+def _require_text(text: object) -> None:
+    """Raise InputError for what is no string, or a string that UTF-8 can't express."""
+    if not isinstance(text, str):
+        raise InputError("prompt", f"must be text, not {type(text).__name__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError("prompt", "has half of a surrogate pair, which is no text") from None
 
 
 def _listed(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,6 +227,8 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     if settings.get("greedy") and temperature:
         raise contradiction("greedy", "temperature", f" {temperature:g}")
     for stop in settings.get("stop", ()):
+        if not isinstance(stop, str) and type(stop) is not int:
+            raise InputError("stop", f"must be texts and token ids, not {stop!r:.40}")
         if stop == "":
             raise InputError("stop", "the text is empty; give a token id or some text")
     for token, bias in settings.get("logit_bias", ()):
@@ -207,6 +239,10 @@ def check_bias(token: str | int, bias: float) -> None:
     """Raise InputError for an empty token and for a bias that is NaN or out of range."""
     if token == "":
         raise InputError("logit_bias", "a token is empty")
+    if not isinstance(token, str) and type(token) is not int:
+        raise InputError("logit_bias", f"a token is a text or an id, not {token!r:.40}")
+    if not isinstance(bias, int | float) or isinstance(bias, bool):
+        raise InputError("logit_bias", f"a bias is a number, not {bias!r:.40}")
     if not bias == bias or (abs(bias) > _MAX_BIAS and bias != _BAN):
         raise InputError(
             "logit_bias", f"{bias:g} is out of range; give -1e6 to 1e6, or -inf to ban"

@@ -70,9 +70,13 @@ class Option:
     def check(self, value: Any) -> None:
         """Raise InputError for a value of the wrong type or out of range; None is accepted.
 
-        NaN is outside of every range. Texts and lists are not checked.
+        NaN is outside of every range. Lists are not checked.
         """
-        if value is None or self.repeatable or self.type is str:
+        if value is None or self.repeatable:
+            return
+        if self.type is str:
+            if not isinstance(value, str):
+                raise InputError(self.name, f"must be text, not {value!r:.40}")
             return
         if self.type is bool:
             if not isinstance(value, bool):

@@ -243,6 +243,9 @@ def test_what_is_only_checked_afterwards_is_told(runner: Runner) -> None:
         ({"temp": 1}, "temp=: there is no such option; did you mean temperature=?"),
         ({"greedy": True, "temperature": 1.0}, "greedy=: contradicts temperature= 1; give one"),
         ({"stop": ""}, "stop=: the text is empty"),
+        ({"stop": [b"x"]}, "stop=: must be texts and token ids, not b'x'"),
+        ({"logit_bias": {"a": "much"}}, "logit_bias=: a bias is a number, not 'much'"),
+        ({"logit_bias": {1.5: 1}}, "logit_bias=: a token is a text or an id, not 1.5"),
         ({"logit_bias": {"a": float("nan")}}, "logit_bias=: nan is out of range"),
     ],
 )
@@ -251,6 +254,26 @@ def test_bad_settings_are_told_by_keyword_when_the_job_is_made(
 ) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(message)}"):
         Job.chat("a", **settings)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Job.chat(""),
+        lambda: Job.chat(None),  # type: ignore[arg-type]
+        lambda: Job.chat("caff\udce8"),
+        lambda: Job.chat("a", system=5),  # type: ignore[arg-type]
+        lambda: Job.prompt(b"a"),  # type: ignore[arg-type]
+        lambda: Job.ids([]),
+        lambda: Job.ids(["5"]),  # type: ignore[list-item]
+        lambda: Job.messages([]),
+        lambda: Job.messages([{"role": "user"}]),
+        lambda: Job.messages(["hello"]),  # type: ignore[list-item]
+    ],
+)
+def test_what_nothing_can_start_from_is_refused(make: Any) -> None:
+    with pytest.raises(InputError, match=r"^the prompt: "):
+        make()
 
 
 def test_one_fault_is_told_in_the_names_of_flag_line_and_keyword(
@@ -291,6 +314,8 @@ def test_a_model_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
         ({"model": "tiny", "family": "qwen3", "cache": "f16"}, "cache=: there is no such option"),
         ({"model": "tiny", "family": "qwen3", "cache_type": "f17"}, "cache_type=: 'f17'"),
         ({"model": "tiny", "family": "qwen3", "draft_model": "no"}, "draft_model=: no such file"),
+        ({"model": "tiny", "family": "qwen3", "threads": "2"}, "threads=: must be an integer"),
+        ({"model": "tiny", "family": "qwen3", "cache_type": 8}, "cache_type=: must be text"),
         ({"model": "tiny", "family": "qwen3", "spec_ref": "no"}, "spec_ref=: can't read 'no'"),
     ):
         with pytest.raises(InputError, match=re.escape(words)):
