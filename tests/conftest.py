@@ -38,6 +38,12 @@ if _worker and _workers and hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, _cores[_number % len(_cores) :: int(_workers)])
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long tests of the real model first, so that no worker is left alone with them."""
+    items.sort(key=lambda item: item.get_closest_marker("model") is None)
+
+
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory for model files, kept for the whole run."""
