@@ -1,0 +1,41 @@
+"""Judges a JSON answer by its schema, by the package jsonschema, formats included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fucina_cli.constraint.kind import Verdict
+from fucina_cli.constraint.schema import document
+from fucina_cli.constraint.schema.check import jsonschema_for, validator_class
+from fucina_cli.limits import TimeLimit
+from fucina_cli.text import one_line
+
+_SHOWN_ERRORS = 5
+
+
+def judge(schema: Any, text: str) -> Verdict:
+    """The verdict on `text`. Raises TimeLimit."""
+    try:
+        value = document.loads(text)
+    except (ValueError, RecursionError) as failure:
+        return Verdict(False, (f"not JSON: {one_line(str(failure))}",))
+    with jsonschema_for(schema) as jsonschema:
+        kind = validator_class(jsonschema, schema)
+        import referencing
+
+        # An explicit registry: jsonschema would otherwise fetch remote references.
+        validator = kind(
+            schema, format_checker=kind.FORMAT_CHECKER, registry=referencing.Registry()
+        )
+        try:
+            errors: list[str] = []
+            for error in validator.iter_errors(value):
+                where = "/".join(str(part) for part in error.absolute_path)
+                errors.append(f"{where or 'answer'}: {one_line(error.message)}")
+                if len(errors) == _SHOWN_ERRORS:
+                    break
+        except TimeLimit:
+            raise
+        except Exception as failure:  # a pattern re can't read, a reference without a target
+            return Verdict(None, (f"the validator failed: {one_line(str(failure))}",))
+    return Verdict(not errors, tuple(errors))
