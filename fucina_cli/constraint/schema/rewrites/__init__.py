@@ -7,15 +7,18 @@ fewer unless a note that is not a relaxation says so.
 
 from __future__ import annotations
 
+from fucina_cli.constraint.schema.rewrites import applicators, references
 from fucina_cli.constraint.schema.walk import Rewrite, Schema, Scope, rewritten
 
 #: In the order in which they run.
-REWRITES: tuple[Rewrite, ...] = ()
+REWRITES: tuple[Rewrite, ...] = (references.rewrite, applicators.rewrite)
 
 
 def apply(schema: Schema, scope: Scope) -> Schema:
     """`schema` after all rewrites. Raises GrammarError and RecursionError."""
     for rewrite in REWRITES:
+        if not isinstance(schema, dict):
+            break
         scope.root, scope.pointer = schema, ""
         schema = rewritten(schema, rewrite, scope)
     return schema
