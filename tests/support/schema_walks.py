@@ -25,7 +25,7 @@ _DRAFTS = {
     7: ("http://json-schema.org/draft-07/schema#", jsonschema.Draft7Validator),
     2020: (None, jsonschema.Draft202012Validator),
 }
-_SPELLINGS = 720  # orders of keys that are tried
+_SPELLINGS = 1500  # orders of keys that are tried
 
 
 class _Bytes:
@@ -117,27 +117,28 @@ class _Maker:
     def root(self) -> dict[str, Any]:
         names = ["d", "e"] if self._random.random() < 0.6 else []
         self._names = names
-        result = self._dict(3)
+        result = self._dict(2)
         if names:
-            result[self._definitions] = {name: self._dict(2) for name in names}
+            result[self._definitions] = {name: self._dict(1) for name in names}
         return result
 
-    def _schema(self, depth: int) -> Any:
+    def _schema(self, depth: int, *, inner: bool = False) -> Any:
         if self._draft > 4 and self._random.random() < 0.07:
             return self._random.random() < 0.6
-        return self._dict(depth)
+        return self._dict(depth, inner=inner)
 
-    def _dict(self, depth: int) -> dict[str, Any]:
+    def _dict(self, depth: int, *, inner: bool = False) -> dict[str, Any]:
+        """A schema; only one of an inner value may refer back."""
         pick = self._random.choice
         result: dict[str, Any] = {}
-        if self._names and self._random.random() < 0.12:
+        if self._names and inner and self._random.random() < 0.3:
             result["$ref"] = f"#/{self._definitions}/{pick(self._names)}"
             if self._random.random() < 0.6:
                 return result
         if self._random.random() < 0.55:
             types = ("object", "object", "object", "string", "integer", "number", "array")
             result["type"] = pick((*types, "boolean", "null", ["object", "null"]))
-        for _ in range(self._random.randint(1, 3)):
+        for _ in range(self._random.randint(1, 2 if depth < 2 else 3)):
             keyword = pick(self._keywords(depth))
             result.setdefault(*self._pair(keyword, depth))
         return result
@@ -163,9 +164,9 @@ class _Maker:
         if keyword in ("allOf", "anyOf", "oneOf"):
             return keyword, [self._schema(less) for _ in range(random.randint(1, 3))]
         if keyword == "properties":
-            return keyword, {name: self._schema(less) for name in names}
+            return keyword, {name: self._schema(less, inner=True) for name in names}
         if keyword in ("not", "items"):
-            return keyword, self._schema(less)
+            return keyword, self._schema(less, inner=keyword == "items")
         if keyword == "if":
             return "allOf", [{key: self._schema(less) for key in ("if", "then", "else")}]
         if keyword == "dependencies":

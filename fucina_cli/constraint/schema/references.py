@@ -17,13 +17,19 @@ def to_definition(keyword: str, name: str) -> str:
     return "#" + quote(f"/{keyword}/{escaped(name)}", safe=_FRAGMENT)
 
 
+def definition(reference: str, root: Schema) -> tuple[str, str] | None:
+    """The keyword and the name of the definition that a reference leads to, if it does."""
+    parts = unquote(reference).split("/", 2)
+    if len(parts) != 3 or parts[0] != "#" or parts[1] not in DEFINITIONS:
+        return None
+    name = parts[2].replace("~1", "/").replace("~0", "~")
+    named: Any = root.get(parts[1]) if isinstance(root, dict) else None
+    return (parts[1], name) if isinstance(named, dict) and name in named else None
+
+
 def target(reference: str, root: Schema) -> Schema | None:
     """The schema that a gathered reference leads to; None where it is no such reference."""
     if reference == "#":
         return root
-    parts = unquote(reference).split("/", 2)
-    if len(parts) != 3 or parts[0] != "#" or parts[1] not in DEFINITIONS:
-        return None
-    named: Any = root.get(parts[1])
-    name = parts[2].replace("~1", "/").replace("~0", "~")
-    return named.get(name) if isinstance(named, dict) else None
+    place = definition(reference, root)
+    return None if place is None else root[place[0]][place[1]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
 from llguidance._lib import LLMatcher
@@ -10,7 +11,9 @@ from fucina_cli.constraint.diagnostics import diagnosis
 from fucina_cli.constraint.kind import GrammarError, Prepared
 from fucina_cli.constraint.schema import document, rewrites
 from fucina_cli.constraint.schema.check import check_schema, known_dialect
-from fucina_cli.constraint.schema.walk import Note, Scope
+from fucina_cli.constraint.schema.references import definition
+from fucina_cli.constraint.schema.rewrites import impossible
+from fucina_cli.constraint.schema.walk import Note, Schema, Scope
 
 _STRICT = {"coerce_one_of": False, "lenient": False}
 #: What is relaxed, and the warning. Tried in order; the first that compiles is taken.
@@ -25,6 +28,10 @@ _RELAXATIONS: tuple[tuple[dict[str, bool], str], ...] = (
 )
 
 
+#: What the engine says of an impossible definition, and its place.
+_IMPOSSIBLE = re.compile(r"nsatisfiable.*while processing json-schema:///(#\S+)\s*$", re.DOTALL)
+
+
 def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
     """The grammar of `schema` for the engine.
 
@@ -37,7 +44,7 @@ def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
         raise GrammarError("the schema is unsatisfiable: `not` forbids every value")
     scope = Scope(schema)
     try:
-        text = document.dumps(rewrites.apply(schema, scope))
+        plain = rewrites.apply(schema, scope)
     except RecursionError:
         raise GrammarError("the schema is nested too deeply") from None
     notes += [_told(note) for note in scope.notes]
@@ -45,13 +52,8 @@ def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
     layout = {"whitespace_flexible": whitespace, "item_separator": ",", "key_separator": ":"}
     first_failure = failure = ""
     for relaxed, warning in _RELAXATIONS:
-        overrides = cast(Any, {**layout, **_STRICT, **relaxed})
-        try:
-            grammar = LLMatcher.grammar_from_json_schema(text, overrides=overrides)
-        except (ValueError, RecursionError) as error:
-            raise GrammarError(diagnosis(str(error))) from None
-        failed, messages = LLMatcher.validate_grammar_with_warnings(grammar)
-        if not failed:
+        plain, grammar, messages = _compiled(plain, {**layout, **_STRICT, **relaxed})
+        if grammar:
             details = list(dict.fromkeys(diagnosis(m) for m in messages))
             if warning:
                 details = [f"{warning} ({'; '.join(details) or first_failure})"]
@@ -61,6 +63,28 @@ def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
         if "nsatisfiable" in failure:
             break  # no relaxation makes an impossible schema possible
     raise GrammarError(failure)
+
+
+def _compiled(plain: Schema, options: dict[str, Any]) -> tuple[Schema, str, list[str]]:
+    """`plain` as the engine takes it, its grammar ("" where it fails), and the engine's messages.
+
+    The engine also refuses a schema of which only a definition is impossible: without that
+    definition it is tried again. Raises GrammarError.
+    """
+    while True:
+        if plain is False:
+            raise GrammarError("the schema is unsatisfiable: no value satisfies it")
+        text = document.dumps({} if plain is True else plain)
+        try:
+            grammar = LLMatcher.grammar_from_json_schema(text, overrides=cast(Any, options))
+        except (ValueError, RecursionError) as error:
+            raise GrammarError(diagnosis(str(error))) from None
+        failed, messages = LLMatcher.validate_grammar_with_warnings(grammar)
+        found = _IMPOSSIBLE.search(messages[0]) if failed else None
+        # Each round has one definition less.
+        if found is None or (place := definition(found[1], plain)) is None:
+            return plain, "" if failed else grammar, messages
+        plain = impossible.refuted(plain, *place)
 
 
 def _told(note: Note) -> str:

@@ -7,11 +7,15 @@ fewer unless a note that is not a relaxation says so.
 
 from __future__ import annotations
 
-from fucina_cli.constraint.schema.rewrites import applicators, references
+from fucina_cli.constraint.schema.rewrites import applicators, impossible, references
 from fucina_cli.constraint.schema.walk import Rewrite, Schema, Scope, rewritten
 
 #: In the order in which they run.
-REWRITES: tuple[Rewrite, ...] = (references.rewrite, applicators.rewrite)
+REWRITES: tuple[Rewrite, ...] = (
+    references.rewrite,
+    applicators.rewrite,
+    impossible.rewrite,
+)
 
 
 def apply(schema: Schema, scope: Scope) -> Schema:

@@ -28,7 +28,9 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
 
     Raises GrammarError for a reference that leads nowhere, outside, or back to itself.
     """
-    return schema if scope.pointer else _Gathering(schema, scope).gathered()
+    if scope.pointer:
+        return schema
+    return _Gathering(_uniform(schema), scope).gathered()
 
 
 class _Gathering:
@@ -161,6 +163,25 @@ class _Gathering:
             pointer = reference[1:] if reference.startswith("#/") else f"/$defs/{escaped(name)}"
         self._kept.append((keyword, name, part, resolver, pointer))
         return to_definition(keyword, name)
+
+
+def _uniform(root: dict[str, Any]) -> dict[str, Any]:
+    """`root` with the lists of `dependencies` as schemas: referencing fails where both stand."""
+
+    def uniform(schema: Schema) -> Schema:
+        if not isinstance(schema, dict):
+            return schema
+        if isinstance(needed := schema.get("dependencies"), dict):
+            required = {
+                name: {"required": part} if isinstance(part, list) else part
+                for name, part in needed.items()
+            }
+            schema = {**schema, "dependencies": required}
+        return each_inside(schema, uniform, scope)
+
+    scope = Scope(root)
+    changed: dict[str, Any] = uniform(root)
+    return changed
 
 
 def _definitions(root: dict[str, Any], keyword: str) -> dict[str, Any]:
