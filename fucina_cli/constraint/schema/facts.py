@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +12,8 @@ from fucina_cli.constraint.schema.walk import Schema
 #: The types of values, numbers parted in two: every value is of exactly one.
 KINDS = ("null", "boolean", "integer", "fraction", "string", "array", "object")
 ALL_KINDS = frozenset(KINDS)
+#: Patterns that ECMA-262 and Python read alike: no escapes, no groups but plain ones.
+_ALIKE = re.compile(r"(?!.*(?:\(\?|\[\^?\]|\[.*\[|\{,|&&|--|~~|\|\|))[\w ^$|()*+?.{},\[\]/:@=#<>!%&~'-]*", re.ASCII)
 _DEEP = 64  # references and `allOf` within each other
 
 
@@ -96,12 +99,34 @@ def of_property(known: Iterable[dict[str, Any]], name: str) -> list[Schema]:
     """Schemas that hold for the property `name` where it is present; perhaps not all of them."""
     found: list[Schema] = []
     for fact in known:
-        properties = fact.get("properties", {})
+        properties, patterns = fact.get("properties", {}), fact.get("patternProperties", {})
+        verdicts = {pattern: matches(pattern, name) for pattern in patterns}
         if name in properties:
             found.append(properties[name])
-        elif "additionalProperties" in fact and not fact.get("patternProperties"):
+        elif "additionalProperties" in fact and not any(v is not False for v in verdicts.values()):
             found.append(fact["additionalProperties"])
+        found += [part for pattern, part in patterns.items() if verdicts[pattern]]
     return found
+
+
+def names_of(known: Iterable[dict[str, Any]]) -> list[str] | None:
+    """The only names that properties may have, if that is said by a list of them."""
+    lists = [
+        list(fact.get("properties", {}))
+        for fact in known
+        if fact.get("additionalProperties") is False and not fact.get("patternProperties")
+    ]
+    return [name for name in lists[0] if all(name in names for names in lists)] if lists else None
+
+
+def matches(pattern: str, name: str) -> bool | None:
+    """Whether an ECMA-262 pattern is found in `name`; None for what is not plainly read alike."""
+    if not _ALIKE.fullmatch(pattern) or "\n" in name:
+        return None
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:
+        return None
 
 
 def required(known: Iterable[dict[str, Any]]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,23 +24,7 @@ class Instances:
     """Validates values against parts of a root whose references are gathered."""
 
     def __init__(self, root: Schema) -> None:
-        import jsonschema
-        import referencing
-
-        kind = validator_class(jsonschema, root)
-        checker, registry = kind.FORMAT_CHECKER, referencing.Registry()
-        self._whole = kind(root, format_checker=checker, registry=registry)
-        kept = {name: check for name, check in kind.VALIDATORS.items() if name in _KEPT}
-        # A class of its own, not `extend`: that keeps the keywords of the class.
-        part = jsonschema.validators.create(
-            kind.META_SCHEMA,
-            validators=kept,
-            type_checker=kind.TYPE_CHECKER,
-            format_checker=checker,
-            id_of=kind.ID_OF,
-            applicable_validators=lambda schema: list(schema.items()),
-        )
-        self._part = part(root, format_checker=checker, registry=registry)
+        self._root = root
 
     def valid(self, value: Any, schema: Schema) -> bool | None:
         """Whether `value` satisfies `schema`; None where the validator can't tell."""
@@ -48,6 +33,41 @@ class Instances:
     def refused(self, value: Any, schemas: Iterable[Schema]) -> bool:
         """Whether a keyword that no rewrite of applicators changes certainly refuses `value`."""
         return any(_asked(self._part, value, schema) is False for schema in schemas)
+
+    @functools.cached_property
+    def _whole(self) -> Any:
+        return self._validator(self._kind)
+
+    @functools.cached_property
+    def _part(self) -> Any:
+        return self._validator(_partial(self._kind))
+
+    @functools.cached_property
+    def _kind(self) -> Any:
+        import jsonschema
+
+        return validator_class(jsonschema, self._root)
+
+    def _validator(self, kind: Any) -> Any:
+        import referencing
+
+        checker = self._kind.FORMAT_CHECKER
+        return kind(self._root, format_checker=checker, registry=referencing.Registry())
+
+
+@functools.cache
+def _partial(kind: Any) -> Any:
+    """The validator class of the keywords that are kept; `extend` would keep all of them."""
+    from jsonschema.validators import create
+
+    return create(
+        kind.META_SCHEMA,
+        validators={name: check for name, check in kind.VALIDATORS.items() if name in _KEPT},
+        type_checker=kind.TYPE_CHECKER,
+        format_checker=kind.FORMAT_CHECKER,
+        id_of=kind.ID_OF,
+        applicable_validators=lambda schema: list(schema.items()),
+    )
 
 
 def _asked(validator: Any, value: Any, schema: Schema) -> bool | None:

@@ -13,6 +13,7 @@ from fucina_cli.constraint.schema.facts import (
     kinds,
     kinds_named,
     listed,
+    names_of,
     of_property,
     same,
 )
@@ -110,7 +111,18 @@ class _Negation:
             if "minContains" in schema or "maxContains" in schema:
                 return None
             return _typed("array", "items", self.of(value, []))
+        if key == "additionalProperties":
+            return self._additional(schema, context)
         return self._applicator(key, schema, context)
+
+    def _additional(self, schema: dict[str, Any], context: _Context) -> Schema | None:
+        # "Some other property" can be said where the context lists all properties.
+        names = names_of(context)
+        if names is None or schema.get("patternProperties"):
+            return None
+        others = [name for name in names if name not in schema.get("properties", {})]
+        part = schema["additionalProperties"]
+        return any_of([self._property(name, part, context) for name in others])
 
     def _applicator(self, key: str, schema: dict[str, Any], context: _Context) -> Schema | None:
         value = schema[key]
