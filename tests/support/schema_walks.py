@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import islice, permutations, product
+from itertools import permutations, product
 from random import Random
 from typing import Any
 
 import jsonschema
+import numpy as np
 from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
+from llguidance.numpy import fill_next_token_bitmask
 
 from fucina_cli.constraint.kind import GrammarError, Prepared
 from fucina_cli.constraint.schema import document
 from fucina_cli.constraint.schema.translation import translated
 
+_LONGEST = 150  # bytes of a walk
+_LIKED = {*b'abcxyz0123-"{}[]:,ntfruels.', 256}
+_CLOSING = {*b'"}]', 256}
 KEYS = ("a", "b", "c")
 _DRAFTS = {
     4: ("http://json-schema.org/draft-04/schema#", jsonschema.Draft4Validator),
     7: ("http://json-schema.org/draft-07/schema#", jsonschema.Draft7Validator),
     2020: (None, jsonschema.Draft202012Validator),
 }
-_SPELLINGS = 1500  # orders of keys that are tried
 
 
 class _Bytes:
@@ -50,15 +54,39 @@ def prepared(schema: Any) -> Prepared | GrammarError:
 
 def accepts(grammar: str, value: Any) -> bool:
     """Whether the engine takes the document, with the keys of its objects in some order."""
-    for text in islice(_spelled(value), _SPELLINGS):
-        matcher = LLMatcher(_TOKENS, grammar, log_level=0)
+    matcher = LLMatcher(_TOKENS, grammar, log_level=0)
+    for text in _spelled(value):
+        matcher.reset()
         data = list(text.encode())
         if matcher.try_consume_tokens(data) == len(data) and matcher.is_accepting():
             return True
     return False
 
 
-def disagreement(schema: Any, values: list[Any], draft: int = 2020) -> str | None:
+def walked(grammar: str, random: Random) -> str | None:
+    """A document as the engine lets it be written, byte by byte; None where it grows too long."""
+    matcher = LLMatcher(_TOKENS, grammar, log_level=0)
+    mask = np.zeros((1, (_TOKENS.vocab_size + 31) // 32), dtype=np.int32)
+    written = bytearray()
+    while len(written) < _LONGEST:
+        fill_next_token_bitmask(matcher, mask, 0)
+        bits = np.unpackbits(mask.view(np.uint8), bitorder="little")
+        allowed = np.flatnonzero(bits[: _TOKENS.vocab_size]).tolist()
+        if not allowed:
+            raise AssertionError(f"stuck after {bytes(written)!r}")
+        liked = [token for token in allowed if token in _LIKED]
+        closing = [token for token in liked if token in _CLOSING]
+        token = random.choice(closing if closing and random.random() < 0.4 else liked or allowed)
+        if token == _Bytes.eos_token_id:
+            return written.decode()
+        matcher.consume_token(token)
+        written.append(token)
+    return None
+
+
+def disagreement(
+    schema: Any, values: list[Any], draft: int = 2020, walks: int = 0, seed: int = 0
+) -> str | None:
     """The first document on which engine and validator differ, told; None where they agree.
 
     Of a relaxed schema only what the engine refuses is compared, of a refused one whether some
@@ -79,6 +107,12 @@ def disagreement(schema: Any, values: list[Any], draft: int = 2020) -> str | Non
             return f"{json.dumps(value)} is valid, and refused"
         if taken and not valid and not ready.relaxed:
             return f"{json.dumps(value)} is not valid, and accepted"
+    if isinstance(ready, Prepared) and not ready.relaxed:
+        random = Random(seed)
+        for _ in range(walks):
+            text = walked(ready.engine_text, random)
+            if text is not None and not validator.is_valid(json.loads(text)):
+                return f"{text} is not valid, and written"
     return None
 
 
@@ -91,7 +125,7 @@ def _value(random: Random, depth: int) -> Any:
     if kind == "a":
         return [_value(random, 0) for _ in range(random.randint(0, 3))]
     if kind == "o":
-        keys = random.sample((*KEYS, "z"), random.randint(0, 3))
+        keys = random.sample((*KEYS, "z"), random.randint(0, depth + 1))
         return {key: _value(random, depth - 1) for key in keys}
     return {
         "n": None,
@@ -144,12 +178,15 @@ class _Maker:
         return result
 
     def _keywords(self, depth: int) -> list[str]:
-        simple = ["enum", "required", "minimum", "maximum", "minLength", "maxLength", "closed"]
+        simple = ["enum", "required", "minimum", "maximum", "minLength", "maxLength", "closed",
+                  "maxItems", "minItems"]
         if self._draft > 4:
             simple += ["const", "exclusiveMinimum"]
         if depth <= 0:
             return simple
         deep = ["properties"] * 4 + ["allOf", "anyOf", "oneOf", "oneOf", "not", "items"]
+        deep += ["additionalProperties", "patternProperties"]
+        deep += ["prefixItems"] if self._draft >= 2020 else ["tuple", "additionalItems"]
         if self._draft == 7:
             deep += ["if", "dependencies"]
         elif self._draft == 4:
@@ -165,6 +202,13 @@ class _Maker:
             return keyword, [self._schema(less) for _ in range(random.randint(1, 3))]
         if keyword == "properties":
             return keyword, {name: self._schema(less, inner=True) for name in names}
+        if keyword in ("prefixItems", "tuple"):
+            parts = [self._schema(less, inner=True) for _ in range(random.randint(1, 2))]
+            return "items" if keyword == "tuple" else keyword, parts
+        if keyword == "patternProperties":
+            return keyword, {random.choice(("^a", "^[bc]$", "z")): self._schema(less, inner=True)}
+        if keyword in ("additionalProperties", "additionalItems"):
+            return keyword, self._schema(less, inner=True)
         if keyword in ("not", "items"):
             return keyword, self._schema(less, inner=keyword == "items")
         if keyword == "if":
