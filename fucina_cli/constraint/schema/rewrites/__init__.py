@@ -7,13 +7,14 @@ fewer unless a note that is not a relaxation says so.
 
 from __future__ import annotations
 
-from fucina_cli.constraint.schema.rewrites import applicators, impossible, references
+from fucina_cli.constraint.schema.rewrites import all_of, applicators, impossible, references
 from fucina_cli.constraint.schema.walk import Rewrite, Schema, Scope, rewritten
 
 #: In the order in which they run.
 REWRITES: tuple[Rewrite, ...] = (
     references.rewrite,
     applicators.rewrite,
+    all_of.rewrite,
     impossible.rewrite,
 )
 
