@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 from fucina_cli.constraint.schema.complement import all_but
@@ -26,18 +27,25 @@ _STEPS = 400  # schemas within one complement
 _NUMBERS = 16  # listed numbers whose complement is written as ranges
 #: The kind of value that a keyword says something about.
 _ABOUT = {
-    **dict.fromkeys(
-        ("required", "properties", "additionalProperties", "patternProperties", "minProperties",
-         "maxProperties", "propertyNames", "dependencies", "dependentRequired",
-         "dependentSchemas"), {"object"}),
-    **dict.fromkeys(
-        ("items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems",
-         "contains"), {"array"}),
-    **dict.fromkeys(("minLength", "maxLength", "pattern", "format"), {"string"}),
-    **dict.fromkeys(
-        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-        {"integer", "fraction"}),
-}  # fmt: skip
+    keyword: about
+    for about, keywords in (
+        (
+            frozenset({"object"}),
+            "required properties additionalProperties patternProperties minProperties "
+            "maxProperties propertyNames dependencies dependentRequired dependentSchemas",
+        ),
+        (
+            frozenset({"array"}),
+            "items prefixItems additionalItems minItems maxItems uniqueItems contains",
+        ),
+        (frozenset({"string"}), "minLength maxLength pattern format"),
+        (
+            frozenset({"integer", "fraction"}),
+            "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
+        ),
+    )
+    for keyword in keywords.split()
+}
 #: Keywords that only act through another one beside them.
 _HELPERS = frozenset({"then", "else", "minContains", "maxContains"})
 #: Counts: the kind of value, and the opposite keyword.
@@ -127,7 +135,7 @@ class _Negation:
     def _applicator(self, key: str, schema: dict[str, Any], context: _Context) -> Schema | None:
         value = schema[key]
         if key == "not":
-            return value  # type: ignore[no-any-return]
+            return value
         if key == "$ref":
             return self._reference(value, context)
         if key == "allOf":
@@ -192,7 +200,7 @@ class _Negation:
         name = "integer" if whole else "number"
         options: list[Schema] = []
         edges = [None, *numbers, None]
-        for low, high in zip(edges, edges[1:], strict=False):
+        for low, high in pairwise(edges):
             if whole and low is not None and high is not None and high - low <= 1:
                 continue
             option: dict[str, Any] = {"type": name}
@@ -217,7 +225,10 @@ class _Negation:
             return {"type": "number", "maximum" if key == "exclusiveMinimum" else "minimum": value}
         other = "Maximum" if key == "minimum" else "Minimum"
         opened = schema.get(f"exclusive{key.capitalize()}") is True
-        return {"type": "number", **({other.lower(): value} if opened else self._beyond(other, value))}
+        return {
+            "type": "number",
+            **({other.lower(): value} if opened else self._beyond(other, value)),
+        }
 
 
 def any_of(parts: Iterable[Schema | None]) -> Schema | None:
@@ -301,5 +312,3 @@ def _others_of(kind: str, values: list[Any]) -> Schema | None:
         pattern = all_but(values)
         return None if pattern is None else {"type": "string", "pattern": pattern}
     return None
-
-

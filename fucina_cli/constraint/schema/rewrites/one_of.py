@@ -33,9 +33,7 @@ def options(given: list[Schema], context: list[Schema], ground: Ground) -> list[
     complement is taken, where it can be written.
     """
     possible = [
-        (index, part)
-        for index, part in enumerate(given)
-        if not ground.impossible([part, *context])
+        (index, part) for index, part in enumerate(given) if not ground.impossible([part, *context])
     ]
     if len(possible) < 2 or ground.exclusive([part for _, part in possible], context):
         return [Option(part, index) for index, part in possible]
