@@ -20,8 +20,11 @@ def judge(schema: Any, text: str) -> Verdict:
     except (ValueError, RecursionError) as failure:
         return Verdict(False, (f"not JSON: {one_line(str(failure))}",))
     with jsonschema_for(schema) as jsonschema:
-        kind = validator_class(jsonschema, schema)
         import referencing
+
+        from fucina_cli.constraint.schema.judging import exact
+
+        kind = exact(validator_class(jsonschema, schema))
 
         # An explicit registry: jsonschema would otherwise fetch remote references.
         validator = kind(
