@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from fucina_cli import loading
 from fucina_cli.answer import Answer
 from fucina_cli.constraint.compiler import Compiled, Compiler
+from fucina_cli.constraint.guard import Guard
 from fucina_cli.constraint.kind import GrammarError
-from fucina_cli.constraint.recent import prepared
 from fucina_cli.engine import Engine
 from fucina_cli.errors import InputError
 from fucina_cli.families.family import Family
@@ -37,6 +37,7 @@ class Host:
         probes: probe each context for exactness, which takes a few forwards.
         blame: attributes a crash of native code to a part of the input.
         on_message: receives warnings and notes; None drops them.
+        guard: prepares constraints and judges answers; closed with the host.
 
     Raises InputError for a model or an option that can't be used.
     """
@@ -51,6 +52,7 @@ class Host:
         probes: bool = True,
         blame: Blame = no_blame,
         on_message: OnMessage | None = None,
+        guard: Guard | None = None,
     ) -> None:
         begin = time.perf_counter()
         self._probes, self._blame, self._on_message = probes, blame, on_message
@@ -62,7 +64,8 @@ class Host:
         self.engine: Engine | None = None
         #: Result of the last probe; None before the first.
         self.exactness: Exactness | None = None
-        self._compiler = Compiler(self.model.vocabulary)
+        self._guard = guard or Guard(runtime.compile_timeout)
+        self._compiler = Compiler(self.model.vocabulary, self._guard)
         self._contexts: list[Context] = []
         self._finished_forwards = self._probe_forwards = 0
         self._drafting: loading.Drafting | None = None
@@ -88,11 +91,10 @@ class Host:
     def plan(self, job: Job) -> Request:
         """A request for a job, its constraint checked but not yet compiled. Raises InputError."""
         if job.constraint is not None:
-            with self._blame("constraint"):
-                try:
-                    prepared(job.constraint)
-                except GrammarError as error:
-                    raise InputError("constraint", str(error)) from None
+            try:
+                self._guard.prepare(job.constraint)
+            except GrammarError as error:
+                raise InputError("constraint", *error.message) from None
         return self.planner.plan(job)
 
     def compile(self, request: Request) -> None:
@@ -198,6 +200,7 @@ class Host:
         if self._drafting is not None:
             self._drafting.close()
         self.model.close()
+        self._guard.close()
 
     # ----------------------------------------------------------------------------------------
 
@@ -236,6 +239,6 @@ class Host:
             with self._blame("constraint"):
                 return self._compiler.compile(job.constraint, stop, anew=anew)
         except GrammarError as error:
-            raise InputError("constraint", str(error)) from None
+            raise InputError("constraint", *error.message) from None
         except ModelError as error:
             raise InputError(self.planner.part, str(error)) from None

@@ -9,9 +9,7 @@ from typing import Any
 
 from fucina_cli.cli import values
 from fucina_cli.cli.commandline import IDS, CommandLine
-from fucina_cli.cli.process.supervisor import BOARD
 from fucina_cli.constraint.kind import GrammarError, Kind, Spec, kinds
-from fucina_cli.constraint.recent import prepared
 from fucina_cli.errors import InputError
 from fucina_cli.job import Job, job_options
 
@@ -46,8 +44,9 @@ def read(line: CommandLine) -> tuple[Job | None, Given]:
     layout = {s.name: True for kind in kinds() for s in kind.settings if line.given(s.name)}
     given = Given(settings, _constraint(line, layout), layout, _text(line, "system"))
     if given.constraint is not None:
-        with BOARD.blaming(line.names("constraint")), _about_the_constraint():
-            prepared(given.constraint)
+        line.guard.start()
+        with _about_the_constraint():
+            line.guard.prepare(given.constraint)
     if chat is not None:
         job = Job.chat(chat, given.constraint, system=given.system, **settings)
     elif prompt is not None:
@@ -107,7 +106,7 @@ def _about_the_constraint() -> Iterator[None]:
     try:
         yield
     except GrammarError as error:
-        raise InputError("constraint", str(error)) from None
+        raise InputError("constraint", *error.message) from None
 
 
 def _texts(line: CommandLine, flag: str, value: str) -> list[str]:

@@ -60,5 +60,6 @@ def open_runner(
         probes=probes,
         blame=lambda part: BOARD.blaming(line.names(part)),
         on_message=show,
+        guard=line.guard,
     )
     return Runner(host)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from fucina_cli.constraint import grammar
 from fucina_cli.constraint.grammar import Grammar, Tokens
+from fucina_cli.constraint.guard import Guard
 from fucina_cli.constraint.judge import Judge
 from fucina_cli.constraint.kind import Spec
-from fucina_cli.constraint.recent import Recent, prepared
+from fucina_cli.constraint.recent import Recent
 from fucina_cli.llama.vocabulary import Vocabulary
 
 
@@ -27,8 +28,8 @@ class Compiled:
 class Compiler:
     """Compiles for one vocabulary; the last 64 grammars are kept, so equal ones compile once."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
+    def __init__(self, vocabulary: Vocabulary, guard: Guard) -> None:
+        self._vocabulary, self._guard = vocabulary, guard
         self._tokens: dict[int, Tokens] = {}
         self._compiled: Recent[Compiled] = Recent()
 
@@ -46,7 +47,7 @@ class Compiler:
         known = self.known(spec, stop_token)
         if known is not None and not anew:
             return known
-        checked = prepared(spec)
+        checked = self._guard.prepare(spec)
         begin = time.perf_counter()
         tokens = self._tokens.get(stop_token)
         if tokens is None:
@@ -56,7 +57,7 @@ class Compiler:
             grammar.compile_grammar(checked, tokens),
             checked.warnings,
             time.perf_counter() - begin,
-            known.judge if known is not None else Judge(spec),
+            known.judge if known is not None else Judge(spec, self._guard),
         )
         self._compiled.put((spec.identity, stop_token), made)
         return made
