@@ -76,12 +76,13 @@ class Batch:
         self._waiting: deque[Request] = deque()
         self._failed: list[Answer] = []
         self._count = 0
+        self._checking: Job | None = None  # its constraint is being prepared
 
     @property
     def done(self) -> bool:
         """Whether every job was answered."""
         idle = not self._waiting and not self._failed and not self._running
-        return idle and self._source.ended
+        return idle and self._checking is None and self._source.ended
 
     def step(self) -> list[Answer]:
         """Take available jobs, begin those that there is room for, and run one forward for all.
@@ -99,6 +100,7 @@ class Batch:
     def interrupt(self) -> list[Answer]:
         """End all jobs where they are; the answers so far of those that had begun."""
         self._waiting.clear()
+        self._checking = None
         return self._host.interrupt()
 
     @property
@@ -109,8 +111,13 @@ class Batch:
         """Take the jobs that are available; wait for one only when there is nothing to do."""
         while len(self._waiting) < self._source.ahead:
             idle = not self._running and not self._waiting and not self._failed
-            job = self._source.take(wait=idle)
+            job, self._checking = self._checking, None
             if job is None:
+                job = self._source.take(wait=idle)
+            if job is None:
+                return
+            if self._running and not self._host.is_checked(job):
+                self._checking = job  # decoding goes on meanwhile
                 return
             index, self._count = self._count, self._count + 1
             try:

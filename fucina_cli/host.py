@@ -20,10 +20,14 @@ from fucina_cli.llama.exactness import Exactness, probe
 from fucina_cli.planning import Planner
 from fucina_cli.request import Request
 from fucina_cli.runtime import Blame, Runtime, no_blame
+from fucina_cli.text import one_line
 
 #: Receives a message: "warning" or "note", the part of the input that it is about or None, one
 #: sentence, and the job that it is about or None for all.
 OnMessage = Callable[[str, str | None, str, Job | None], None]
+
+#: Seconds that are waited for a constraint while others are decoded: most take less.
+_MOMENT = 0.005
 
 
 class Host:
@@ -95,7 +99,14 @@ class Host:
                 self._guard.prepare(job.constraint)
             except GrammarError as error:
                 raise InputError("constraint", *error.message) from None
+            except Exception as error:  # a defect of the kind's code ends this job and no other
+                text = one_line(f"internal error: {type(error).__name__}: {error}")
+                raise InputError("constraint", f"{text}; please report it") from error
         return self.planner.plan(job)
+
+    def is_checked(self, job: Job) -> bool:
+        """Whether `plan` will not have to wait for a job's constraint; if so, checking it begins."""
+        return job.constraint is None or self._guard.is_ready(job.constraint, _MOMENT)
 
     def compile(self, request: Request) -> None:
         """Set a request's constraint; equal ones are compiled once. Raises InputError."""

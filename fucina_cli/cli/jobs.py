@@ -34,6 +34,7 @@ class Given:
 def read(line: CommandLine) -> tuple[Job | None, Given]:
     """The job of a command line, None where it has no prompt, and its settings.
 
+    The constraint is not compiled yet: that has begun when this returns, and `check` waits for it.
     Raises FlagError and InputError for texts that can't be read or used.
     """
     chat, prompt = _text(line, "chat"), _text(line, "prompt")
@@ -44,9 +45,9 @@ def read(line: CommandLine) -> tuple[Job | None, Given]:
     layout = {s.name: True for kind in kinds() for s in kind.settings if line.given(s.name)}
     given = Given(settings, _constraint(line, layout), layout, _text(line, "system"))
     if given.constraint is not None:
-        line.guard.start()
         with _about_the_constraint():
-            line.guard.prepare(given.constraint)
+            line.guard.start()
+            line.guard.begin(given.constraint)
     if chat is not None:
         job = Job.chat(chat, given.constraint, system=given.system, **settings)
     elif prompt is not None:
@@ -56,6 +57,12 @@ def read(line: CommandLine) -> tuple[Job | None, Given]:
     else:
         return None, given
     return job, given
+
+
+def check(line: CommandLine) -> None:
+    """Wait until the constraint of `read` is known to compile. Raises InputError."""
+    with _about_the_constraint():
+        line.guard.finish()
 
 
 def with_settings(spec: Spec, kind: Kind, given: dict[str, Any]) -> Spec:

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 from fucina_cli.constraint import grammar
+from fucina_cli.constraint.apart import apart
 from fucina_cli.constraint.grammar import Grammar, Tokens
 from fucina_cli.constraint.guard import Guard
 from fucina_cli.constraint.judge import Judge
@@ -54,7 +55,7 @@ class Compiler:
             tokens = self._tokens[stop_token] = grammar.build_tokens(self._vocabulary, stop_token)
         made = Compiled(
             spec,
-            grammar.compile_grammar(checked, tokens),
+            apart(lambda: grammar.compile_grammar(checked, tokens), self._guard.seconds),
             checked.warnings,
             time.perf_counter() - begin,
             known.judge if known is not None else Judge(spec, self._guard),

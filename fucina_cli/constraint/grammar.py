@@ -15,18 +15,10 @@ from numpy.typing import NDArray
 from fucina_cli.constraint.constraint import Constraint
 from fucina_cli.constraint.diagnostics import diagnosis
 from fucina_cli.constraint.kind import GrammarError, Prepared
-from fucina_cli.constraint.trial import LIMITS, tried
+from fucina_cli.constraint.trial import LIMITS
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.vocabulary import SPECIAL_PREFIX, Vocabulary
 from fucina_cli.sampling.mask import pack_mask
-
-
-def checked(text: str) -> Prepared:
-    """A grammar in the engine's notation, checked without a vocabulary. Raises GrammarError."""
-    failed, messages = tried(text)
-    if failed:
-        raise GrammarError(diagnosis(failed))
-    return Prepared(text, tuple(diagnosis(m) for m in messages))
 
 
 @dataclass(frozen=True)

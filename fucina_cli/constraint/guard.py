@@ -8,12 +8,12 @@ vocabulary, which takes about as long.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import pickle
 import re
 import signal
 import time
-from collections.abc import Hashable
 from typing import Any
 
 from fucina_cli.constraint import serving
@@ -48,29 +48,40 @@ class Guard:
     """
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+        #: Seconds that preparing a constraint may take.
+        self.seconds = seconds
         self._known: Recent[Prepared | GrammarError] = Recent()
         self._idle: list[Worker] = []
-        self._begun: dict[Hashable, _Task] = {}  # at most one
+        self._begun: _Task | None = None
 
     def start(self) -> None:
         """Start a worker early, by a fork where that is safe: it then costs next to nothing.
 
         Only for a process that runs a command; a library must not fork.
         """
-        if available() and may_fork():
+        if not self._idle and self._begun is None and available() and may_fork():
             self._idle.append(Worker(fork=True))
 
     def begin(self, spec: Spec) -> None:
         """Begin to prepare a constraint, and return; one at a time. `prepare` gets the result."""
-        if self._known.get(spec.identity) is None and not self._begun:
-            self._begun[spec.identity] = self._preparing(spec)
+        if self._known.get(spec.identity) is None and self._begun is None:
+            self._begun = self._preparing(spec)
+
+    def finish(self) -> None:
+        """Wait for what was begun. Raises as `prepare`."""
+        if self._begun is not None:
+            self.prepare(self._begun.spec)
 
     def is_ready(self, spec: Spec, seconds: float) -> bool:
         """Whether `prepare` will return at once; if not it is begun, and waited for `seconds`."""
+        begun = self._begun
+        if begun is not None and begun.spec.identity != spec.identity:
+            if not begun.is_done(seconds):
+                return False
+            with contextlib.suppress(Exception):  # it is raised where that one is prepared
+                self.finish()
         self.begin(spec)
-        task = self._begun.get(spec.identity)
-        return task is None or task.is_done(seconds)
+        return self._begun is None or self._begun.is_done(seconds)
 
     def prepare(self, spec: Spec) -> Prepared:
         """A constraint translated, and built without a model's vocabulary.
@@ -80,9 +91,13 @@ class Guard:
         """
         known = self._known.get(spec.identity)
         if known is None:
-            task = self._begun.pop(spec.identity, None) or self._preparing(spec)
+            task = self._begun
+            if task is not None and task.spec.identity == spec.identity:
+                self._begun = None
+            else:
+                task = self._preparing(spec)
             try:
-                known = self._prepared(spec, task)
+                known = self._prepared(task)
             except GrammarError as error:
                 known = error
             self._known.put(spec.identity, known)
@@ -112,9 +127,8 @@ class Guard:
 
     def close(self) -> None:
         """End what runs; the guard starts another worker when it is used again."""
-        tasks = list(self._begun.values())
-        self._begun.clear()
-        for task in tasks:
+        task, self._begun = self._begun, None
+        if task is not None:
             task.cancel()
         while self._idle:
             self._idle.pop().kill()
@@ -122,13 +136,13 @@ class Guard:
     # ----------------------------------------------------------------------------------------
 
     def _preparing(self, spec: Spec) -> _Task:
-        return _Task(self._idle, spec, "prepare", (), self._seconds)
+        return _Task(self._idle, spec, "prepare", (), self.seconds)
 
-    def _prepared(self, spec: Spec, task: _Task) -> Prepared:
+    def _prepared(self, task: _Task) -> Prepared:
         try:
             outcome = task.wait()
         except TooLong:
-            raise self._too_long() from None
+            raise too_long(self.seconds) from None
         except Died as died:
             raise GrammarError(
                 _killed(died)
@@ -137,10 +151,10 @@ class Guard:
             ) from None
         if outcome.kind == "unreadable":
             try:
-                with time_limit(self._seconds):
-                    return spec.prepare()
+                with time_limit(self.seconds):
+                    return task.spec.prepare()
             except TimeLimit:
-                raise self._too_long() from None
+                raise too_long(self.seconds) from None
         if outcome.kind == "refused":
             raise GrammarError(*outcome.value)
         if outcome.kind == "raised":
@@ -151,11 +165,13 @@ class Guard:
         prepared: Prepared = outcome.value
         return prepared
 
-    def _too_long(self) -> GrammarError:
-        return GrammarError(
-            f"it takes longer than {self._seconds:g} s to compile; simplify it, or raise ",
-            Part("compile_timeout"),
-        )
+
+def too_long(seconds: float) -> GrammarError:
+    """The error for a constraint that exceeds the limit of time."""
+    return GrammarError(
+        f"it takes longer than {seconds:g} s to compile; simplify it, or raise ",
+        Part("compile_timeout"),
+    )
 
 
 class _Remote(Exception):
@@ -179,6 +195,7 @@ class _Task:
     def __init__(
         self, idle: list[Worker], spec: Spec, work: str, arguments: tuple[Any, ...], seconds: float
     ) -> None:
+        self.spec = spec
         self._idle, self._seconds = idle, seconds
         self._worker: Worker | None = None
         self._outcome: Outcome | Died | TooLong | None = None

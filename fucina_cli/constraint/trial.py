@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-import numpy as np
 from llguidance._lib import LLMatcher, LLParserLimits, LLTokenizer
 from llguidance._tokenizer import TokenizerWrapper
+
+from fucina_cli.constraint.diagnostics import diagnosis
+from fucina_cli.constraint.kind import GrammarError, Prepared
 
 #: Fifty times the engine's default per step, and four times its default of states: copies of a
 #: matcher share their lexer and its budget, so look-aheads of drafts use it too. No grammar that
@@ -25,15 +27,21 @@ def tried(text: str) -> tuple[str, list[str]]:
     """
     matcher = LLMatcher(_bytes(), text, log_level=0, limits=LIMITS)
     if not matcher.is_error() and not matcher.is_stopped():
-        words = np.zeros(-(-_Bytes.n_vocab // 32), dtype=np.uint32)
-        matcher.unsafe_compute_mask_ptr(words.ctypes.data, words.nbytes)
+        matcher.compute_bitmask()
     return matcher.get_error(), matcher.get_grammar_warnings()
+
+
+def checked(text: str) -> Prepared:
+    """A grammar in the engine's notation, checked without a vocabulary. Raises GrammarError."""
+    failed, messages = tried(text)
+    if failed:
+        raise GrammarError(diagnosis(failed))
+    return Prepared(text, tuple(diagnosis(m) for m in messages))
 
 
 class _Bytes:
     """The vocabulary of all bytes and an end, as the engine wants it."""
 
-    n_vocab = 257
     tokens = (*(bytes([byte]) for byte in range(256)), b"<end>")
     special_token_ids = (256,)
     bos_token_id = None

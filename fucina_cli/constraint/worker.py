@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import select
@@ -157,6 +158,7 @@ def _forked(requests: int, replies: int, stderr: int) -> int:
     pid = os.fork()
     if pid == 0:
         try:
+            gc.freeze()  # a collection would write to, and so copy, all memory that both share
             for number, descriptor in enumerate(_clear(requests, replies, stderr)):
                 os.dup2(descriptor, number)
             _forget_files()
