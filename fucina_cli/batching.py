@@ -145,12 +145,14 @@ class Batch:
                 continue  # its request has failed
             if not engine.free or request.size > engine.context.n_ctx:
                 return
-            self._waiting.popleft()
             try:
+                if engine.running and not self._host.is_compiled(request):
+                    return  # decoding goes on meanwhile
                 self._host.compile(request)
                 engine.submit(request)
             except InputError as error:
                 self._fail(request, error)
+            self._waiting.popleft()
 
     def _fitting(self, engine: Engine | None) -> Engine | None:
         """An engine with room for the first waiting request, if possible for each of them.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from fucina_cli import loading
 from fucina_cli.answer import Answer
@@ -107,6 +108,15 @@ class Host:
     def is_checked(self, job: Job) -> bool:
         """Whether `plan` will not have to wait for a job's constraint; if so, checking it begins."""
         return job.constraint is None or self._guard.is_ready(job.constraint, _MOMENT)
+
+    def is_compiled(self, request: Request) -> bool:
+        """Whether `compile` will not have to wait; if so, compiling begins. Raises InputError."""
+        job = request.job
+        if job is None or job.constraint is None:
+            return True
+        stop = self.planner.stop_token(chat=job.is_chat)
+        with self._constraint_errors():
+            return self._compiler.is_ready(job.constraint, stop, _MOMENT)
 
     def compile(self, request: Request) -> None:
         """Set a request's constraint; equal ones are compiled once. Raises InputError."""
@@ -246,9 +256,14 @@ class Host:
 
     def _compiled(self, job: Job, stop: int, *, anew: bool = False) -> Compiled:
         assert job.constraint is not None
+        with self._constraint_errors():
+            return self._compiler.compile(job.constraint, stop, anew=anew)
+
+    @contextmanager
+    def _constraint_errors(self) -> Iterator[None]:
         try:
             with self._blame("constraint"):
-                return self._compiler.compile(job.constraint, stop, anew=anew)
+                yield
         except GrammarError as error:
             raise InputError("constraint", *error.message) from None
         except ModelError as error:

@@ -1,10 +1,11 @@
-"""The engine's work for this process, in a thread that an interrupt need not wait for."""
+"""The engine's work for this process, in a thread that nothing else need wait for."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from fucina_cli.constraint.guard import too_long
 
@@ -16,31 +17,45 @@ _PATIENCE = 3.0
 _Value = TypeVar("_Value")
 
 
-def apart(work: Callable[[], _Value], seconds: float) -> _Value:
-    """The value of `work`, which is to take `seconds` and may take three times that.
+class Apart(Generic[_Value]):
+    """Work in a thread of its own, with a large stack, since the engine recurses.
 
-    It runs in a thread with a large stack, since the engine recurses and lets go of the
-    interpreter's lock: so Ctrl-C is handled at once. A thread that takes too long is left alone.
-    Raises what `work` raises, and GrammarError for one that takes too long.
+    The engine lets go of the interpreter's lock: so Ctrl-C is handled at once, and decoding can go
+    on.
+
+    Args:
+        work: is done at once.
+        seconds: that it is to take; it may take three times that, then it is left alone.
     """
-    values: list[_Value] = []
-    errors: list[BaseException] = []
 
-    def run() -> None:
+    def __init__(self, work: Callable[[], _Value], seconds: float) -> None:
+        self._work, self._seconds = work, seconds
+        self._until = time.monotonic() + _PATIENCE * seconds
+        self._values: list[_Value] = []
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        before = threading.stack_size(_STACK_BYTES)
         try:
-            values.append(work())
-        except BaseException as error:  # a panic of the engine is not an Exception
-            errors.append(error)
+            self._thread.start()
+        finally:
+            threading.stack_size(before)
 
-    thread = threading.Thread(target=run, daemon=True)
-    before = threading.stack_size(_STACK_BYTES)
-    try:
-        thread.start()
-    finally:
-        threading.stack_size(before)
-    thread.join(_PATIENCE * seconds)
-    if errors:
-        raise errors[0]
-    if not values:
-        raise too_long(seconds)
-    return values[0]
+    def is_done(self, seconds: float) -> bool:
+        """Whether `value` will return at once; waits for that up to `seconds`."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive() or time.monotonic() >= self._until
+
+    def value(self) -> _Value:
+        """What `work` returned. Raises what it raised, and GrammarError where it takes too long."""
+        self._thread.join(max(0.0, self._until - time.monotonic()))
+        if self._error is not None:
+            raise self._error
+        if not self._values:
+            raise too_long(self._seconds)
+        return self._values[0]
+
+    def _run(self) -> None:
+        try:
+            self._values.append(self._work())
+        except BaseException as error:  # a panic of the engine is not an Exception
+            self._error = error
