@@ -343,4 +343,4 @@ def _detail(died: Died) -> str:
     """The engine's last words, or the name of the signal."""
     words = re.sub(r"\S*/", "", one_line(died.words))
     names = {number.value: number.name for number in signal.Signals}
-    return printable(words) or names.get(died.number, f"signal {died.number}")
+    return printable(words) or names.get(died.number, "it exited")

@@ -19,7 +19,7 @@ from fucina_cli import Choice, JsonSchema, Lark, Regex
 from fucina_cli.constraint import grammar
 from fucina_cli.constraint.constraint import Constraint, ConstraintError
 from fucina_cli.constraint.grammar import Grammar, Tokens
-from fucina_cli.constraint.kind import GrammarError, Spec
+from fucina_cli.constraint.kind import GrammarError, Prepared, Spec
 from fucina_cli.constraint.schema.check import check_schema
 from fucina_cli.llama.model import Model
 from fucina_cli.sampling.mask import allowed_ids
@@ -32,7 +32,7 @@ _MOST_TOKENS = 400
 def unchecked_lark(text: str) -> Lark:
     """A grammar that Lark refuses, to see what the engine makes of it."""
     lark = Lark("start: /./")
-    object.__setattr__(lark, "grammar", text)
+    object.__setattr__(lark, "prepare", lambda: Prepared(text))
     return lark
 
 
