@@ -22,6 +22,10 @@ OnJobText = Callable[[Job, str, Channel], None]
 _AHEAD = 64  # jobs of a list that are looked at before they are answered
 _GROWTH = 256  # tokens that a context grows by at least
 
+#: Seconds that a constraint gets while others are decoded, and where they only wait to be: most
+#: take less, and then its size is known before the context is made.
+_MOMENT, _PAUSE = 0.005, 1.0
+
 
 class JobSource(Protocol):
     """Where jobs come from, one by one."""
@@ -116,7 +120,9 @@ class Batch:
                 job = self._source.take(wait=idle)
             if job is None:
                 return
-            if self._running and not self._host.is_checked(job):
+            patience = _MOMENT if self._running else _PAUSE
+            busy = self._running or self._waiting
+            if busy and not self._host.is_checked(job, patience):
                 self._checking = job  # decoding goes on meanwhile
                 return
             index, self._count = self._count, self._count + 1
@@ -146,7 +152,7 @@ class Batch:
             if not engine.free or request.size > engine.context.n_ctx:
                 return
             try:
-                if engine.running and not self._host.is_compiled(request):
+                if engine.running and not self._host.is_compiled(request, _MOMENT):
                     return  # decoding goes on meanwhile
                 self._host.compile(request)
                 engine.submit(request)

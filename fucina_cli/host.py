@@ -27,9 +27,6 @@ from fucina_cli.text import one_line
 #: sentence, and the job that it is about or None for all.
 OnMessage = Callable[[str, str | None, str, Job | None], None]
 
-#: Seconds that are waited for a constraint while others are decoded: most take less.
-_MOMENT = 0.005
-
 
 class Host:
     """Serves the jobs of one model.
@@ -105,18 +102,24 @@ class Host:
                 raise InputError("constraint", f"{text}; please report it") from error
         return self.planner.plan(job)
 
-    def is_checked(self, job: Job) -> bool:
-        """Whether `plan` will not have to wait for a job's constraint; if so, checking it begins."""
-        return job.constraint is None or self._guard.is_ready(job.constraint, _MOMENT)
+    def is_checked(self, job: Job, seconds: float) -> bool:
+        """Whether `plan` need not wait for a job's constraint.
 
-    def is_compiled(self, request: Request) -> bool:
-        """Whether `compile` will not have to wait; if so, compiling begins. Raises InputError."""
+        If checking it begins now, it gets `seconds` for that.
+        """
+        return job.constraint is None or self._guard.is_ready(job.constraint, seconds)
+
+    def is_compiled(self, request: Request, seconds: float) -> bool:
+        """Whether `compile` need not wait. If compiling begins now, it gets `seconds` for that.
+
+        Raises InputError.
+        """
         job = request.job
         if job is None or job.constraint is None:
             return True
         stop = self.planner.stop_token(chat=job.is_chat)
         with self._constraint_errors():
-            return self._compiler.is_ready(job.constraint, stop, _MOMENT)
+            return self._compiler.is_ready(job.constraint, stop, seconds)
 
     def compile(self, request: Request) -> None:
         """Set a request's constraint; equal ones are compiled once. Raises InputError."""

@@ -41,16 +41,16 @@ class Compiler:
         return self._compiled.get((spec.identity, stop_token))
 
     def is_ready(self, spec: Spec, stop_token: int, seconds: float) -> bool:
-        """Whether `compile` will return at once; if not it is begun, and waited for `seconds`.
+        """Whether `compile` will return at once; if it is begun now, it gets `seconds` for that.
 
         Raises as `compile`.
         """
         key = (spec.identity, stop_token)
         if self.known(spec, stop_token) is not None:
             return True
-        if key not in self._begun:
-            self._begun.clear()  # what was begun before is no longer wanted
-            self._begun[key] = self._compiling(spec, stop_token)
+        if key in self._begun:
+            return self._begun[key].is_done(0)
+        self._begun = {key: self._compiling(spec, stop_token)}  # another is no longer wanted
         return self._begun[key].is_done(seconds)
 
     def compile(self, spec: Spec, stop_token: int, *, anew: bool = False) -> Compiled:

@@ -73,15 +73,15 @@ class Guard:
             self.prepare(self._begun.spec)
 
     def is_ready(self, spec: Spec, seconds: float) -> bool:
-        """Whether `prepare` will return at once; if not it is begun, and waited for `seconds`."""
+        """Whether `prepare` will return at once; if it is begun now, it gets `seconds` for that."""
         begun = self._begun
         if begun is not None and begun.spec.identity != spec.identity:
-            if not begun.is_done(seconds):
+            if not begun.is_done(0):
                 return False
             with contextlib.suppress(Exception):  # it is raised where that one is prepared
                 self.finish()
         self.begin(spec)
-        return self._begun is None or self._begun.is_done(seconds)
+        return self._begun is None or self._begun.is_done(0 if self._begun is begun else seconds)
 
     def prepare(self, spec: Spec) -> Prepared:
         """A constraint translated, and built without a model's vocabulary.
@@ -323,7 +323,9 @@ def _failure(outcome: Outcome) -> str:
         return one_line(f"{type(error).__name__}: {error}")
     if outcome.kind == "refused":
         return str(GrammarError(*outcome.value))
-    return f"the engine failed on it ({one_line(printable(str(outcome.value)))}), which is a bug of it"
+    return (
+        f"the engine failed on it ({one_line(printable(str(outcome.value)))}), which is a bug of it"
+    )
 
 
 def _killed(died: Died) -> str:
