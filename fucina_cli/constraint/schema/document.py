@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -73,6 +73,20 @@ def given(value: Any) -> str:
     may be of any length.
     """
     return "".join(_written(value, set()))
+
+
+def key(value: Any) -> Hashable:
+    """Equal for equal JSON values (JSON Schema 2020-12 core, 4.2.2): 1 and 1.0 are, 1 and true not.
+
+    Raises RecursionError.
+    """
+    if isinstance(value, dict):
+        return "object", frozenset((name, key(member)) for name, member in value.items())
+    if isinstance(value, list):
+        return "array", tuple(key(item) for item in value)
+    if isinstance(value, bool) or value is None:
+        return "literal", str(value)
+    return value if isinstance(value, str) else ("number", value)
 
 
 def _written(value: Any, above: set[int]) -> Iterator[str]:

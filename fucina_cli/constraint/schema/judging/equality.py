@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
+from fucina_cli.constraint.schema.document import key
 from fucina_cli.constraint.schema.judging.texts import shown
-
-
-def key(value: Any) -> Hashable:
-    """Equal for equal JSON values: 1 and 1.0 are, 1 and true are not. Raises RecursionError."""
-    if isinstance(value, dict):
-        return "object", frozenset((name, key(member)) for name, member in value.items())
-    if isinstance(value, list):
-        return "array", tuple(key(item) for item in value)
-    if isinstance(value, bool) or value is None:
-        return "literal", str(value)
-    return value if isinstance(value, str) else ("number", value)
 
 
 def const(_validator: Any, expected: Any, instance: Any, _schema: Any) -> Iterator[str]:
@@ -36,7 +26,7 @@ def unique_items(_validator: Any, wanted: Any, instance: Any, _schema: Any) -> I
     """`uniqueItems`."""
     if wanted is not True or not isinstance(instance, list):
         return
-    seen: set[Hashable] = set()
+    seen: set[object] = set()
     for item in instance:
         found = key(item)
         if found in seen:
