@@ -46,7 +46,9 @@ class Instances:
     def _kind(self) -> Any:
         import jsonschema
 
-        return validator_class(jsonschema, self._root)
+        from fucina_cli.constraint.schema.judging import exact  # needs jsonschema
+
+        return exact(validator_class(jsonschema, self._root))
 
     def _validator(self, kind: Any) -> Any:
         import referencing

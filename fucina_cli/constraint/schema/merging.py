@@ -15,6 +15,8 @@ _ARRAY = ("prefixItems", "items", "additionalItems")
 _CONTAINS = ("contains", "minContains", "maxContains")
 #: Keywords that may stand once, and otherwise in an `allOf` of their own.
 _APART = ("anyOf", "pattern", "format", "multipleOf")
+#: Keywords that depend on what stands in the same schema.
+DEPENDENT = frozenset({"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"})
 _NUMBERS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 
 
@@ -28,6 +30,8 @@ def merged(one: dict[str, Any], other: dict[str, Any], draft: int) -> Schema:
     Neither has `allOf`, `$ref`, `enum` or `const`, or a keyword in which a schema need not hold.
     What can't stand in one schema is in an `allOf`. Raises Unmergeable.
     """
+    if DEPENDENT & (one.keys() | other.keys()):
+        raise Unmergeable
     result = {**other, **one}
     result = {key: result[key] for key in [*one, *(key for key in other if key not in one)]}
     apart: dict[str, Any] = {}

@@ -14,6 +14,7 @@ from fucina_cli.constraint.schema.check import check_schema, known_dialect
 from fucina_cli.constraint.schema.references import definition
 from fucina_cli.constraint.schema.rewrites import impossible
 from fucina_cli.constraint.schema.walk import Note, Schema, Scope
+from fucina_cli.constraint.trial import tried
 
 _STRICT = {"coerce_one_of": False, "lenient": False}
 #: What is relaxed, and the warning. Tried in order; the first that compiles is taken.
@@ -52,39 +53,40 @@ def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
     layout = {"whitespace_flexible": whitespace, "item_separator": ",", "key_separator": ":"}
     first_failure = failure = ""
     for relaxed, warning in _RELAXATIONS:
-        plain, grammar, messages = _compiled(plain, {**layout, **_STRICT, **relaxed})
-        if grammar:
+        plain, grammar, failed, messages = _compiled(plain, {**layout, **_STRICT, **relaxed})
+        if not failed:
             details = list(dict.fromkeys(diagnosis(m) for m in messages))
             if warning:
                 details = [f"{warning} ({'; '.join(details) or first_failure})"]
             return Prepared(grammar, (*notes, *details), relaxed=weakened or bool(warning))
-        failure = diagnosis(messages[0])
+        failure = diagnosis(failed)
         first_failure = first_failure or failure
         if "nsatisfiable" in failure:
             break  # no relaxation makes an impossible schema possible
+    if "nsatisfiable" in failure and (reasons := [n for n in scope.notes if n.impossible]):
+        failure = f"the schema is unsatisfiable: {_told(reasons[0])}"
     raise GrammarError(failure)
 
 
-def _compiled(plain: Schema, options: dict[str, Any]) -> tuple[Schema, str, list[str]]:
-    """`plain` as the engine takes it, its grammar ("" where it fails), and the engine's messages.
+def _compiled(plain: Schema, options: dict[str, Any]) -> tuple[Schema, str, str, list[str]]:
+    """`plain` as the engine takes it, its grammar, the engine's error ("" for none) and warnings.
 
     The engine also refuses a schema of which only a definition is impossible: without that
     definition it is tried again. Raises GrammarError.
     """
-    while True:
-        if plain is False:
-            raise GrammarError("the schema is unsatisfiable: no value satisfies it")
+    while plain is not False:
         text = document.dumps({} if plain is True else plain)
         try:
             grammar = LLMatcher.grammar_from_json_schema(text, overrides=cast(Any, options))
         except (ValueError, RecursionError) as error:
             raise GrammarError(diagnosis(str(error))) from None
-        failed, messages = LLMatcher.validate_grammar_with_warnings(grammar)
-        found = _IMPOSSIBLE.search(messages[0]) if failed else None
-        # Each round has one definition less.
-        if found is None or (place := definition(found[1], plain)) is None:
-            return plain, "" if failed else grammar, messages
-        plain = impossible.refuted(plain, *place)
+        failed, messages = tried(grammar)
+        found = _IMPOSSIBLE.search(failed)
+        place = definition(found[1], plain) if found else None
+        if place is None:
+            return plain, grammar, failed, messages
+        plain = impossible.refuted(plain, *place)  # one definition less
+    return plain, "", "the schema is unsatisfiable: no value satisfies it", []
 
 
 def _told(note: Note) -> str:

@@ -7,15 +7,27 @@ fewer unless a note that is not a relaxation says so.
 
 from __future__ import annotations
 
-from fucina_cli.constraint.schema.rewrites import all_of, applicators, impossible, references
+from fucina_cli.constraint.schema.rewrites import (
+    all_of,
+    applicators,
+    counts,
+    formats,
+    impossible,
+    numbers,
+    references,
+)
 from fucina_cli.constraint.schema.walk import Rewrite, Schema, Scope, rewritten
 
 #: In the order in which they run.
 REWRITES: tuple[Rewrite, ...] = (
     references.rewrite,
-    applicators.rewrite,
+    applicators.rewrite,  # before all that widen: after it every schema inside must hold
     all_of.rewrite,
+    counts.rewrite,
+    numbers.rewrite,
     impossible.rewrite,
+    formats.rewrite,
+    formats.relax,  # last: it widens
 )
 
 

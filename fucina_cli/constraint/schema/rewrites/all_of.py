@@ -12,7 +12,7 @@ from typing import Any
 from fucina_cli.constraint.schema import document
 from fucina_cli.constraint.schema.drafts import draft
 from fucina_cli.constraint.schema.instances import Instances
-from fucina_cli.constraint.schema.merging import Unmergeable, both, merged
+from fucina_cli.constraint.schema.merging import DEPENDENT, Unmergeable, both, merged
 from fucina_cli.constraint.schema.references import DEFINITIONS, target, to_definition
 from fucina_cli.constraint.schema.walk import Schema, Scope, each_inside
 
@@ -66,7 +66,7 @@ class _Flattening:
             return self._inside(schema)
         parts = self._parts(schema)
         if parts is None:
-            return False
+            return self._scope.impossible("no value satisfies all its parts")
         key = frozenset(document.dumps(part) for part in parts)
         if key in self._open:
             self._open[key] = self._open[key] or self._fresh()
@@ -74,6 +74,8 @@ class _Flattening:
         self._open[key] = ""
         try:
             whole = self._intersection(parts)
+            if whole is False:
+                return self._scope.impossible("no value satisfies all its parts")
             result = self._inside(whole) if isinstance(whole, dict) else whole
             if name := self._open[key]:
                 self._names[name] = result
@@ -188,6 +190,8 @@ class _Flattening:
 
 
 def _intersects(schema: dict[str, Any]) -> bool:
+    if DEPENDENT & schema.keys():
+        return False
     if "allOf" in schema:
         return True
     return "$ref" in schema and any(key not in _REMARKS for key in schema if key != "$ref")

@@ -38,6 +38,8 @@ class _Applicators:
         self._scope.pointer += at
         try:
             found = enumerations.rewrite(schema, self._ground)
+            if found is False:
+                return self._scope.impossible("the keywords beside it refuse every listed value")
             return self._expressed(found, context) if isinstance(found, dict) else found
         finally:
             self._scope.pointer = here

@@ -10,7 +10,7 @@ from typing import Any
 
 from fucina_cli.constraint.schema.emptiness import Emptiness
 from fucina_cli.constraint.schema.instances import Instances
-from fucina_cli.constraint.schema.references import DEFINITIONS
+from fucina_cli.constraint.schema.references import DEFINITIONS, to_definition
 from fucina_cli.constraint.schema.walk import Schema, Scope, each_inside, rewritten
 
 
@@ -21,17 +21,24 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
     emptiness = Emptiness(schema, Instances(schema))
 
     def pruned(part: dict[str, Any], _scope: Scope) -> Schema:
-        return False if emptiness.impossible([part]) else _shorter(part)
+        if emptiness.impossible([part]):
+            return scope.impossible("no value satisfies it")
+        return _shorter(part)
 
     inside = each_inside(schema, lambda part: rewritten(part, pruned, scope), scope)
     return pruned(_without_false_definitions(inside), scope)
 
 
 def refuted(root: dict[str, Any], keyword: str, name: str) -> Schema:
-    """`root` where one definition turned out to be impossible."""
-    named = {**root[keyword], name: False}
-    changed = {**root, keyword: named}
-    return rewrite(changed, Scope(changed))
+    """`root` where one definition turned out to be impossible: what refers to it is `false`."""
+    reference = to_definition(keyword, name)
+    rest = {other: part for other, part in root[keyword].items() if other != name}
+
+    def changed(part: dict[str, Any], _scope: Scope) -> Schema:
+        return False if part.get("$ref") == reference else part
+
+    without = {**root, keyword: rest}
+    return rewritten(without, changed, Scope(without))
 
 
 def _shorter(schema: dict[str, Any]) -> dict[str, Any]:
