@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fucina_cli import Choice, JsonSchema, Lark, Regex
+from fucina_cli import Choice, Gbnf, JsonSchema, Lark, Regex
 from fucina_cli.cli.batch import lines as batchfile
 from fucina_cli.cli.batch.lines import BadLine, count_lines, keys, parse, read_lines
 from fucina_cli.cli.batch.results import Name
@@ -432,6 +432,7 @@ def test_a_bad_bias_is_told(bad: str, message: str) -> None:
     [
         ({"regex": "@a|-"}, Regex("@a|-")),
         ({"lark": "start: /a/"}, Lark("start: /a/")),
+        ({"gbnf": "root ::= [a]"}, Gbnf("root ::= [a]")),
         ({"choices": ["a", "@b", "a"]}, Choice(["a", "@b"])),
         ({"json_schema": True}, JsonSchema("true")),
         (
@@ -481,6 +482,8 @@ def test_flags_about_constraints_hold_for_lines_that_have_such_a_one() -> None:
         ({"regex": ""}, '"regex": the pattern is empty; it would allow only an empty answer'),
         ({"regex": ["a"]}, '"regex": must be a string, not an array'),
         ({"lark": 1}, '"lark": must be a string, not a number'),
+        ({"lark": "root ::= [a]"}, '"lark": this is GBNF, the notation of llama.cpp; give it as'),
+        ({"gbnf": "root ::= b"}, '"gbnf": line 1 column 10: there is no rule `b`'),
         ({"lark": " "}, '"lark": the grammar is empty; it needs at least a rule `start: …`'),
         ({"choices": []}, '"choices": must be a list of at least one string'),
         ({"choices": "a"}, '"choices": must be a list of at least one string'),

@@ -350,4 +350,5 @@ def _read(key: str, value: Any) -> Spec:
     try:
         return kind.read(value)
     except GrammarError as error:
-        raise WrongValue(f"{name}: {error}") from None
+        told = InputError("constraint", *error.message).reason(quoted)
+        raise WrongValue(f"{name}: {told}") from None
