@@ -482,7 +482,10 @@ def test_flags_about_constraints_hold_for_lines_that_have_such_a_one() -> None:
         ({"regex": ""}, '"regex": the pattern is empty; it would allow only an empty answer'),
         ({"regex": ["a"]}, '"regex": must be a string, not an array'),
         ({"lark": 1}, '"lark": must be a string, not a number'),
-        ({"lark": "root ::= [a]"}, '"lark": this is GBNF, the notation of llama.cpp; give it as'),
+        (
+            {"lark": "root ::= [a]"},
+            '"lark": this is GBNF, the notation of llama.cpp; give it as "gbnf"',
+        ),
         ({"gbnf": "root ::= b"}, '"gbnf": line 1 column 10: there is no rule `b`'),
         ({"lark": " "}, '"lark": the grammar is empty; it needs at least a rule `start: …`'),
         ({"choices": []}, '"choices": must be a list of at least one string'),
