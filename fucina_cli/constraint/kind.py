@@ -34,12 +34,17 @@ class GrammarError(ValueError):
 class Prepared:
     """A constraint in the grammar engine's own notation, checked without a vocabulary.
 
-    `relaxed`: the engine enforces less than was asked for.
+    `relaxations`: what the engine does not enforce of what was asked for, each named.
     """
 
     engine_text: str
     warnings: tuple[str, ...] = ()
-    relaxed: bool = False
+    relaxations: tuple[str, ...] = ()
+
+    @property
+    def relaxed(self) -> bool:
+        """Whether the engine enforces less than was asked for."""
+        return bool(self.relaxations)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ class JsonSchema:
     Args:
         schema: as above; of a class (a pydantic model) the answer's value is an instance.
         whitespace: let the model put white space between JSON tokens; else the JSON is compact.
+        strict: raise for a schema that the grammar can't enforce as a whole; else what is left is
+            a warning, and only checked in the finished answer.
         model: that class, taken from `schema`.
 
     Raises GrammarError for text that is not JSON, for what is neither an object nor a boolean, and
@@ -29,6 +31,7 @@ class JsonSchema:
 
     schema: Any
     whitespace: bool = False
+    strict: bool = False
     model: Any = field(default=None, repr=False, compare=False)
 
     kind = "json_schema"
@@ -58,17 +61,19 @@ class JsonSchema:
 
     @cached_property
     def identity(self) -> Hashable:
-        """Kind, text and layout.
+        """Kind, text and settings.
 
         Keys are not sorted: answers have their properties in the order of the schema.
         """
-        return self.kind, document.dumps(self.schema), self.whitespace
+        return self.kind, document.dumps(self.schema), self.whitespace, self.strict
 
     def prepare(self) -> Prepared:
-        """The schema for the engine, relaxed where it must be. Raises GrammarError."""
+        """The schema for the engine, relaxed where it must be and may. Raises GrammarError."""
+        from fucina_cli.constraint.schema.strictness import check_strict
         from fucina_cli.constraint.schema.translation import translated
 
-        return translated(self.schema, whitespace=self.whitespace)
+        made = translated(self.schema, whitespace=self.whitespace)
+        return check_strict(made, self.schema) if self.strict else made
 
     def judge(self, text: str) -> Verdict:
         """By the standard, exact about numbers, formats included. Raises TimeLimit."""
@@ -124,6 +129,14 @@ KIND = Kind(
             flag="--json-whitespace",
             rank=90,
             needs=("json_schema", "only JSON has such a layout"),
+        ),
+        Option(
+            "strict",
+            "Refuse a schema of which the grammar can't enforce everything.",
+            type=bool,
+            default=False,
+            rank=91,
+            needs=("json_schema", "only a schema may be enforced in part"),
         ),
     ),
 )

@@ -14,14 +14,14 @@ from fucina_cli.constraint.schema.walk import Note, Scope
 from fucina_cli.constraint.trial import tried
 
 _STRICT = {"coerce_one_of": False, "lenient": False}
+_AFTERWARDS = "; the answer is validated afterwards"
 #: What is relaxed, and the warning. Tried in order; the first that compiles is taken.
 _RELAXATIONS: tuple[tuple[dict[str, bool], str], ...] = (
     ({}, ""),
-    ({"coerce_one_of": True}, "`oneOf` is decoded as `anyOf`; the answer is validated afterwards"),
+    ({"coerce_one_of": True}, "`oneOf` is decoded as `anyOf`"),
     (
         {"coerce_one_of": True, "lenient": True},
-        "keywords beyond the grammar engine are not enforced while decoding; "
-        "the answer is validated afterwards",
+        "keywords beyond the grammar engine are not enforced while decoding",
     ),
 )
 
@@ -42,7 +42,7 @@ def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
     except RecursionError:
         raise GrammarError("the schema is nested too deeply") from None
     notes += [_told(note) for note in scope.notes]
-    weakened = any(note.relaxed for note in scope.notes)
+    relaxations = [_named(note) for note in scope.notes if note.relaxed]
     layout = {"whitespace_flexible": whitespace, "item_separator": ",", "key_separator": ":"}
     first_failure = failure = ""
     for relaxed, warning in _RELAXATIONS:
@@ -55,8 +55,10 @@ def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
         if not failed:
             details = list(dict.fromkeys(diagnosis(m) for m in messages))
             if warning:
-                details = [f"{warning} ({'; '.join(details) or first_failure})"]
-            return Prepared(grammar, (*notes, *details), relaxed=weakened or bool(warning))
+                reason = "; ".join(details) or first_failure
+                details = [f"{warning}{_AFTERWARDS} ({reason})"]
+                relaxations.append(f"{warning} ({reason})")
+            return Prepared(grammar, (*notes, *details), tuple(relaxations))
         failure = diagnosis(failed)
         first_failure = first_failure or failure
         if "nsatisfiable" in failure:
@@ -67,5 +69,8 @@ def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
 
 
 def _told(note: Note) -> str:
-    after = "; the answer is validated afterwards" if note.relaxed else ""
-    return f"{note.text} (at {note.pointer or 'the top'}){after}"
+    return _named(note) + (_AFTERWARDS if note.relaxed else "")
+
+
+def _named(note: Note) -> str:
+    return f"{note.text} (at {note.pointer or 'the top'})"
