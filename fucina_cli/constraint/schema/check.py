@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 import warnings
 from collections.abc import Iterator
@@ -27,21 +28,37 @@ def check_schema(schema: Any, source: Source = NOWHERE) -> None:
             f'"https://json-schema.org/draft/2020-12/schema", not {shown(named)} '
             f"(at {source.place('/$schema')})"
         )
+    _check_text(schema)
     with jsonschema_for(schema) as jsonschema:
-        kind = validator_class(jsonschema, schema)
         try:
+            kind = validator_class(jsonschema, schema)
             with time_limit(_SECONDS):
                 # Without formats: Python's `re` does not support every valid pattern.
                 kind.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
         except jsonschema.SchemaError as error:
             pointer, text = explained(list(error.path), error.message, schema)
             raise GrammarError(f"not a JSON schema: {text} (at {source.place(pointer)})") from None
+        except ValueError as error:  # of `$schema` as a URI
+            place = source.place("/$schema")
+            raise GrammarError(
+                f"not a JSON schema: `$schema` {shown(named)}: {error} (at {place})"
+            ) from None
         except RecursionError:
             raise GrammarError("the schema is nested too deeply to be checked") from None
         except TimeLimit:
             raise GrammarError(
                 f"the schema is too large to be checked within {_SECONDS:.0f} s; give a part of it"
             ) from None
+
+
+def _check_text(schema: Any) -> None:
+    r"""Raise GrammarError for half of a surrogate pair (\ud800), which is no text."""
+    try:
+        json.dumps(schema, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        raise GrammarError("the schema has half of a surrogate pair, which is no text") from None
+    except RecursionError:
+        raise GrammarError("the schema is nested too deeply to be checked") from None
 
 
 def known_dialect(schema: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

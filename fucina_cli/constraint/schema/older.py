@@ -37,7 +37,7 @@ def _modern(schema: dict[str, Any], scope: Scope) -> Schema:
         if isinstance(schema.get(exclusive), bool):
             schema = _with_bound(schema, bound, exclusive, scope)
     if isinstance(schema.get("items"), list) and "prefixItems" not in schema:
-        _say(scope, "items", '`items`, a list, is read as "prefixItems"', "draft-07")
+        _say(scope, "items", '`items`, a list, is read as "prefixItems"', "draft 7")
         names = {"items": "prefixItems", "additionalItems": "items"}
         schema = {names.get(key, key): value for key, value in schema.items()}
         if not schema["prefixItems"]:  # which draft 2020-12 forbids, and which says nothing
@@ -54,7 +54,7 @@ def _with_bound(schema: dict[str, Any], bound: str, exclusive: str, scope: Scope
     if value and (number is None or isinstance(number, bool)):
         return schema  # not of draft 4 either, where it needs the bound
     meant = f'"{exclusive}": {number}' if value else "its absence"
-    _say(scope, exclusive, f"`{exclusive}: {str(value).lower()}` is read as {meant}", "draft-04")
+    _say(scope, exclusive, f"`{exclusive}: {str(value).lower()}` is read as {meant}", "draft 4")
     if not value:
         return {key: part for key, part in schema.items() if key != exclusive}
     rest = {key: part for key, part in schema.items() if key != exclusive}
@@ -75,7 +75,7 @@ def _with_dependents(schema: dict[str, Any], scope: Scope) -> dict[str, Any]:
     if any(key in schema for key in new):
         return schema
     told = " and ".join(f'"{key}"' for key in new) or "nothing"
-    _say(scope, "dependencies", f"`dependencies` is read as {told}", "draft-07")
+    _say(scope, "dependencies", f"`dependencies` is read as {told}", "draft 7")
     rest = {key: value for key, value in schema.items() if key != "dependencies"}
     return {**rest, **new}
 
@@ -99,8 +99,8 @@ def _with_required(schema: dict[str, Any], scope: Scope) -> dict[str, Any]:
     _say(
         scope,
         f"properties/{escaped(first)}/required",
-        f"`required` within a property is read as {list_of(names)} beside `properties`",
-        "draft-03",
+        f'`required` within a property is read as "required": {list_of(names)} beside `properties`',
+        "draft 3",
     )
     result = {**schema, "properties": properties}
     if names:
@@ -115,5 +115,5 @@ def list_of(names: list[str]) -> str:
 
 
 def _say(scope: Scope, path: str, text: str, draft: str) -> None:
-    how = f'{text}, as in {draft}; say so with "$schema": "http://json-schema.org/{draft}/schema#"'
-    scope.notes.append(Note(how, f"{scope.pointer}/{path}", relaxed=False))
+    pointer = f"{scope.pointer}/{path}"
+    scope.notes.append(Note(f"{text} (a form of {draft}); write that", pointer, relaxed=False))

@@ -23,9 +23,8 @@ def read(value: Any, text: str = "") -> tuple[Any, Source]:
     schema, prefix = unwrapped(value)
     notes = []
     if prefix:
-        text_of = f"the schema is in a wrapper, and is read from {prefix}"
-        notes.append(Note(text_of, "", relaxed=False))
-    notes += _repeated(text)
+        notes.append(Note("the schema is taken out of its wrapper", "", relaxed=False))
+    notes += _repeated(text, prefix)
     try:
         schema, older = modernized(schema)
     except RecursionError:
@@ -33,14 +32,18 @@ def read(value: Any, text: str = "") -> tuple[Any, Source]:
     return schema, Source(text, prefix, (*notes, *older))
 
 
-def _repeated(text: str) -> list[Note]:
-    """Notes about keys that an object of the text has more than once: all but the last are lost."""
+def _repeated(text: str, prefix: str) -> list[Note]:
+    """Notes about keys that an object of the schema has more than once: only the last counts."""
     if not text or not _has_repeated(text):
         return []
-    places = Source(text).repeated()
+    places = [
+        (pointer[len(prefix) :], count)
+        for pointer, count in Source(text).repeated()
+        if pointer.startswith(prefix)
+    ]
     return [
-        Note(f"a key is there {count} times, of which the last one counts", place, relaxed=False)
-        for place, count in places[:_LISTED]
+        Note(f"the key is given {count} times; the last one counts", pointer, relaxed=False)
+        for pointer, count in places[:_LISTED]
     ]
 
 

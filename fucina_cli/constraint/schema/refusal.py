@@ -13,10 +13,14 @@ from fucina_cli.constraint.schema.walk import Schema, resolved, subschemas
 from fucina_cli.text import one_line
 
 #: What the engine adds about places of the text that it was handed, which is not the user's.
-_FOREIGN_PLACES = re.compile(r"\s*(while processing json-schema:\S*|at line \d+ column \d+\S*)")
+_FOREIGN_PLACES = re.compile(
+    r"(:?\s*(while processing )?json-schema:///\S*|\s*at line \d+ column \d+\S*)"
+)
 _UNSATISFIABLE = "the schema is unsatisfiable"
 _OF_TEXT = ("type", "pattern", "format", "minLength", "maxLength", "enum", "const")
 _LISTED = 3
+#: Keywords whose values are URIs.
+_NAMING = ("$ref", "$schema", "$id", "id", "$dynamicRef", "$recursiveRef")
 
 
 def refusal(schema: Schema, failure: str, fails: Fails, source: Source) -> str:
@@ -25,11 +29,35 @@ def refusal(schema: Schema, failure: str, fails: Fails, source: Source) -> str:
     `failure` is the engine's reason for the whole, `fails` gives that of any other schema.
     """
     try:
+        named = _reference(schema, failure)
+        if named is not None:  # the engine resolves all of them first, whatever refers to them
+            pointer, text = named
+            return f"{text} (at {source.place(pointer)})"
         pointer, failure = locate(schema, failure, fails)
         part = resolved(schema, pointer)
     except RecursionError:
         return without_places(failure)
     return f"{one_line(_plain(failure, part), 280)} (at {source.place(pointer)})"
+
+
+def _reference(schema: Schema, failure: str) -> tuple[str, str] | None:
+    """Pointer of the reference or name that can't be resolved, and why; None for other failures."""
+    outside = re.match(r"Resource '(.*)' is not present in a registry", failure)
+    invalid = re.match(r"Invalid URI reference '(.*)'", failure)
+    match = outside or invalid
+    if match is None:
+        return None
+    uri = match.group(1)
+    for pointer, part in subschemas(schema):
+        for key in _NAMING if isinstance(part, dict) else ():
+            value = part.get(key)
+            if not isinstance(value, str) or not value:
+                continue
+            if uri.endswith(value if invalid else value.partition("#")[0] or value):
+                why = "is no URI" if invalid else "names another document, and none is fetched"
+                out = "" if key == "$schema" or invalid else '; put it under "$defs"'
+                return f"{pointer}/{key}", f"`{key}` {shown(value)} {why}{out}"
+    return None
 
 
 def without_places(message: str) -> str:
@@ -78,11 +106,6 @@ def _plain(failure: str, part: Any) -> str:
     missing = re.search(r"(?:Pointer|Anchor) '.*?' does not exist", failure)
     if missing and "$ref" in part:
         return f"`$ref` {shown(part['$ref'])} names no part of the schema"
-    if "registry" in failure and "$ref" in part:
-        return (
-            f"`$ref` {shown(part['$ref'])} names another document, and none is fetched; "
-            'put it under "$defs"'
-        )
     return failure
 
 
@@ -99,6 +122,8 @@ def _contradiction(failure: str, part: dict[str, Any]) -> str:
     """Which keywords of a part exclude each other."""
     reason = failure.partition("schema: ")[2] or failure
     values = part.get("enum") if isinstance(part.get("enum"), list) else None
+    if values == []:
+        return "`enum` is empty"
     if "const" in part and values is not None and part["const"] not in values:
         return f"`const` {shown(part['const'])} is not in `enum` {shown(values)}"
     if reason == "incompatible types":

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote
 
 from fucina_cli.constraint.kind import GrammarError
 from fucina_cli.constraint.schema.keywords import (
@@ -17,6 +18,7 @@ from fucina_cli.constraint.schema.keywords import (
     ELSEWHERE,
     KEYWORDS,
     SUCCESSORS,
+    TYPES,
     draft_of,
 )
 from fucina_cli.constraint.schema.walk import Note, Schema, escaped, subschemas
@@ -60,14 +62,15 @@ def unknown_keywords(schema: Schema) -> list[Note]:
     draft = draft_of(schema)
     told: dict[str, _Found] = {}
     rest: dict[str, _Found] = {}
+    targets = _targets(schema)
     for pointer, part in subschemas(schema):
         if not isinstance(part, dict):
             continue
         for key, value in part.items():
             text = _ineffective(key, value, part, draft)
-            if text is None:
+            if text is None or f"#{pointer}/{escaped(key)}" in targets:
                 continue
-            found = told if text else rest
+            found = told if text or key in told else rest
             if key in found:
                 found[key].count += 1
             else:
@@ -82,6 +85,17 @@ def unknown_keywords(schema: Schema) -> list[Note]:
         text += ", ".join(names[:_LISTED]) + more
         notes.append(Note(text, next(iter(rest.values())).pointer, relaxed=False))
     return notes
+
+
+def _targets(schema: Schema) -> set[str]:
+    """What references refer to, and everything around it."""
+    found: set[str] = set()
+    for _pointer, part in subschemas(schema):
+        ref = part.get("$ref") if isinstance(part, dict) else None
+        if isinstance(ref, str) and ref.startswith("#/"):
+            names = unquote(ref).split("/")
+            found.update("/".join(names[:count]) for count in range(2, len(names) + 1))
+    return found
 
 
 def _note(key: str, found: _Found) -> Note:
@@ -150,7 +164,15 @@ def _ineffective(key: str, value: Any, schema: dict[str, Any], draft: int) -> st
     meant = _meant(key)
     if meant is not None:
         return f'{no_keyword}; did you mean "{meant}"?'
+    if _is_misplaced_property(value, schema):
+        return f'{no_keyword}; a property goes under "properties"'
     return no_keyword if _LIKE_CONSTRAINTS.match(key) else ""
+
+
+def _is_misplaced_property(value: Any, schema: dict[str, Any]) -> bool:
+    """Whether the value of an unknown keyword is a schema, in one of an object without any."""
+    is_schema = isinstance(value, dict) and value.get("type") in list(TYPES)
+    return is_schema and "properties" not in schema and schema.get("type", "object") == "object"
 
 
 def _of_other_draft(key: str, schema: dict[str, Any], draft: int) -> str | None:

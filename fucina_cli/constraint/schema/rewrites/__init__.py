@@ -7,11 +7,11 @@ fewer unless a note that is not a relaxation says so.
 
 from __future__ import annotations
 
-from fucina_cli.constraint.schema.rewrites import trivial
+from fucina_cli.constraint.schema.rewrites import references, trivial
 from fucina_cli.constraint.schema.walk import Rewrite, Schema, Scope, rewritten
 
 #: In the order in which they run.
-REWRITES: tuple[Rewrite, ...] = (trivial.rewrite,)
+REWRITES: tuple[Rewrite, ...] = (references.rewrite, trivial.rewrite)
 
 
 def apply(schema: Schema, scope: Scope) -> Schema:
