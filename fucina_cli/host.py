@@ -62,6 +62,7 @@ class Host:
         self.engine: Engine | None = None
         #: Result of the last probe; None before the first.
         self.exactness: Exactness | None = None
+        self._keeps_system: bool | None = None  # whether the chat template does, once known
         self._compiler = Compiler(self.model.vocabulary)
         self._contexts: list[Context] = []
         self._finished_forwards = self._probe_forwards = 0
@@ -93,7 +94,15 @@ class Host:
                     prepared(job.constraint)
                 except GrammarError as error:
                     raise InputError("constraint", str(error)) from None
-        return self.planner.plan(job)
+        request = self.planner.plan(job)
+        if job.think and not self.planner.thinks(job, request.prompt):
+            why = "the model has no markers of thoughts" if job.is_chat else "only chats have them"
+            self._say("warning", "think", f"has no effect: {why}", job)
+        if job.has_system and self._keeps_system is None:
+            self._keeps_system = self.planner.keeps_system(job)
+            if not self._keeps_system:
+                self._say("warning", "system", "the model's chat template leaves it out", job)
+        return request
 
     def compile(self, request: Request) -> None:
         """Set a request's constraint; equal ones are compiled once. Raises InputError."""

@@ -106,6 +106,7 @@ KIND = Kind(
     spec=JsonSchema,
     read=_read,
     takes=lambda value: isinstance(value, dict | bool) or hasattr(value, "model_json_schema"),
+    takes_paths=False,
     takes_json=True,
     settings=(
         Option(
