@@ -10,7 +10,10 @@ from fucina_cli.constraint.diagnostics import diagnosis
 from fucina_cli.constraint.kind import GrammarError, Prepared
 from fucina_cli.constraint.schema import document, rewrites
 from fucina_cli.constraint.schema.check import check_schema, known_dialect
-from fucina_cli.constraint.schema.walk import Note, Scope
+from fucina_cli.constraint.schema.refusal import refusal, with_places
+from fucina_cli.constraint.schema.source import NOWHERE, Source
+from fucina_cli.constraint.schema.unknown import unknown_keywords
+from fucina_cli.constraint.schema.walk import Note, Schema, Scope
 from fucina_cli.constraint.trial import tried
 
 _STRICT = {"coerce_one_of": False, "lenient": False}
@@ -26,34 +29,35 @@ _RELAXATIONS: tuple[tuple[dict[str, bool], str], ...] = (
 )
 
 
-def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
+def translated(schema: dict[str, Any], *, whitespace: bool, source: Source = NOWHERE) -> Prepared:
     """The grammar of `schema` for the engine.
 
     Nothing fails open: each relaxation is a warning, and the judge validates the answer. Raises
-    GrammarError for what is not a schema of its draft and for what can't be compiled.
+    GrammarError for what is not a schema of its draft and for what can't be compiled; messages name
+    places by `source`.
     """
-    check_schema(schema)
+    check_schema(schema, source)
+    written = schema
     schema, notes = known_dialect(schema)
-    if schema.get("not") in ({}, True):
-        raise GrammarError("the schema is unsatisfiable: `not` forbids every value")
+    notes += [_told(note, source) for note in (*source.notes, *unknown_keywords(written))]
     scope = Scope(schema)
     try:
-        text = document.dumps(rewrites.apply(schema, scope))
+        simpler = rewrites.apply(schema, scope)
+        if simpler is False:
+            raise GrammarError("the schema is unsatisfiable: it forbids every value (at the top)")
+        text = document.dumps({} if simpler is True else simpler)
     except RecursionError:
         raise GrammarError("the schema is nested too deeply") from None
-    notes += [_told(note) for note in scope.notes]
+    notes += [_told(note, source) for note in scope.notes]
     weakened = any(note.relaxed for note in scope.notes)
     layout = {"whitespace_flexible": whitespace, "item_separator": ",", "key_separator": ":"}
     first_failure = failure = ""
     for relaxed, warning in _RELAXATIONS:
         overrides = cast(Any, {**layout, **_STRICT, **relaxed})
-        try:
-            grammar = LLMatcher.grammar_from_json_schema(text, overrides=overrides)
-        except (ValueError, RecursionError) as error:
-            raise GrammarError(diagnosis(str(error))) from None
-        failed, messages = tried(grammar)
+        grammar, failed, messages = _compiled(text, overrides)
         if not failed:
-            details = list(dict.fromkeys(diagnosis(m) for m in messages))
+            told = dict.fromkeys(diagnosis(message) for message in messages)
+            details = [with_places(message, simpler, source) for message in told]
             if warning:
                 details = [f"{warning} ({'; '.join(details) or first_failure})"]
             return Prepared(grammar, (*notes, *details), relaxed=weakened or bool(warning))
@@ -62,10 +66,24 @@ def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
         if "nsatisfiable" in failure:
             break  # no relaxation makes an impossible schema possible
     if "nsatisfiable" in failure and (reasons := [n for n in scope.notes if n.impossible]):
-        failure = f"the schema is unsatisfiable: {_told(reasons[0])}"
-    raise GrammarError(failure)
+        raise GrammarError(f"the schema is unsatisfiable: {_told(reasons[0], source)}")
+
+    def fails(part: Schema) -> str | None:
+        _, failed, _ = _compiled(document.dumps(part), overrides)
+        return diagnosis(failed) or None
+
+    raise GrammarError(refusal(simpler, failure, fails, source))
 
 
-def _told(note: Note) -> str:
+def _compiled(text: str, overrides: Any) -> tuple[str, str, list[str]]:
+    """The grammar of a schema's text, the engine's error ("" for none), and its warnings."""
+    try:
+        grammar = LLMatcher.grammar_from_json_schema(text, overrides=overrides)
+    except (ValueError, RecursionError) as error:
+        return "", str(error), []
+    return grammar, *tried(grammar)
+
+
+def _told(note: Note, source: Source) -> str:
     after = "; the answer is validated afterwards" if note.relaxed else ""
-    return f"{note.text} (at {note.pointer or 'the top'}){after}"
+    return f"{note.text} (at {source.place(note.pointer)}){after}"

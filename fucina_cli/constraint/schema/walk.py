@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,6 +85,30 @@ def rewritten(schema: Schema, rewrite: Rewrite, scope: Scope) -> Schema:
     return rewrite(result, scope)
 
 
+def parts(schema: Schema, pointer: str = "") -> list[tuple[str, Schema]]:
+    """The schemas directly inside one, with their JSON pointers; `pointer` is its own."""
+    found: list[tuple[str, Schema]] = []
+    for key, value in schema.items() if isinstance(schema, dict) else ():
+        here = f"{pointer}/{escaped(key)}"
+        if key in MANY and isinstance(value, list):
+            found += ((f"{here}/{index}", part) for index, part in enumerate(value))
+        elif key in NAMED and isinstance(value, dict):
+            found += ((f"{here}/{escaped(name)}", part) for name, part in value.items())
+        elif key in ONE:
+            found.append((here, value))
+    return [each for each in found if isinstance(each[1], dict | bool)]
+
+
+def subschemas(schema: Schema, pointer: str = "") -> Iterator[tuple[str, Schema]]:
+    """`schema` and every schema inside it with their JSON pointers, outer ones first.
+
+    Raises RecursionError.
+    """
+    yield pointer, schema
+    for inner, part in parts(schema, pointer):
+        yield from subschemas(part, inner)
+
+
 def _inside(key: str, value: Any, rewrite: Rewrite, scope: Scope, pointer: str) -> Any:
     scope.pointer = pointer
     if key in MANY and isinstance(value, list):
@@ -101,6 +125,15 @@ def _inside(key: str, value: Any, rewrite: Rewrite, scope: Scope, pointer: str) 
         return named
     if key in ONE:
         return rewritten(value, rewrite, scope)
+    return value
+
+
+def resolved(schema: Schema, pointer: str) -> Any:
+    """The value at a JSON pointer. Raises LookupError and ValueError where there is none."""
+    value: Any = schema
+    for part in pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        value = value[int(name)] if isinstance(value, list) else value[name]
     return value
 
 
