@@ -1,4 +1,4 @@
-"""Constraints that crash the engine, take for ever or fail an answer on its way, on the commands."""
+"""Commands and runners under constraints that crash the engine, take for ever or fail answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Preparing and judging in a worker: what is hostile ends the worker at most, and it is replaced."""
+"""Preparing and judging in a worker: what is hostile ends it at most, and it is replaced."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def test_what_is_hostile_is_refused_in_words_and_the_next_constraint_is_prepared
     words = DEEDS[deed].replace("SECONDS", "longer than 0.3 s to compile; simplify it, or raise")
     assert words in str(caught.value)
     assert guard.prepare(Hostile("be well")).engine_text
+    begin = time.monotonic()
     with pytest.raises(GrammarError, match=words):  # at once: it is not tried again
-        begin = time.monotonic()
         guard.prepare(Hostile(deed))
     assert time.monotonic() - begin < SECONDS / 2
 
@@ -88,7 +88,7 @@ def test_a_schema_that_the_engine_builds_for_ever_is_a_matter_of_the_limit(
 def test_what_the_engine_dies_of_is_survived(guard: Guard) -> None:
     grammar = '{"grammars":[{"json_schema":{"const":-9223372036854775808}}]}'
 
-    with pytest.raises(GrammarError, match="SIGSEGV|crashed"):
+    with pytest.raises(GrammarError, match="native code crashed on it"):
         guard.prepare(Engine(grammar))
 
 
