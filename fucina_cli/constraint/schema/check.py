@@ -28,12 +28,14 @@ _DIALECTS = frozenset(
 def check_schema(schema: Any) -> None:
     """Raise GrammarError when `schema` is not a JSON schema of its own draft."""
     with jsonschema_for(schema) as jsonschema:
-        kind = validator_class(jsonschema, schema)
+        from fucina_cli.constraint.schema.judging import exact
+
+        kind = exact(validator_class(jsonschema, schema), integers_by_value=True)
         try:
             with time_limit(_SECONDS):
                 # Without formats: Python's `re` does not support every valid pattern.
-                kind.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
-        except jsonschema.SchemaError as error:
+                kind(kind.META_SCHEMA).validate(schema)
+        except jsonschema.ValidationError as error:
             where = "/".join(str(part) for part in error.path)
             place = f" (at {where})" if where else ""
             raise GrammarError(f"not a JSON schema: {one_line(error.message)}{place}") from None

@@ -108,6 +108,30 @@ def next_decimal(value: Fraction) -> Fraction:
     return shortest(math.nextafter(float(value), math.inf)) if value else TINY
 
 
+def steps(value: Fraction) -> list[Fraction]:
+    """Steps whose multiples are, in the engine's patterns, together those of `value`.
+
+    Of the multiples of 0.25 its pattern misses 0.5: a remainder is asked of the digits written,
+    whatever places are left. The multiples with one place fewer are those of 0.5, and so on until
+    the digits of the step have no factor with ten in common.
+    """
+    found = [value]
+    digits = digits_of(value)
+    places = -int(digits.as_tuple().exponent) if isinstance(digits, Decimal) else 0
+    while places > 1 and math.gcd(int(found[-1] * 10**places), 10) > 1:
+        places -= 1
+        place = Fraction(1, 10**places)
+        found.append(_common(found[-1], place))
+    return found
+
+
+def _common(one: Fraction, other: Fraction) -> Fraction:
+    """The least common multiple."""
+    return Fraction(
+        math.lcm(one.numerator, other.numerator), math.gcd(one.denominator, other.denominator)
+    )
+
+
 def step(value: Fraction) -> int | Decimal | None:
     """`multipleOf` in a form that the engine reads as `value`, if there is one it can afford.
 

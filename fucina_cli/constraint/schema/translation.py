@@ -37,9 +37,12 @@ def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
         raise GrammarError("the schema is unsatisfiable: `not` forbids every value")
     scope = Scope(schema)
     try:
-        text = document.dumps(rewrites.apply(schema, scope))
+        rewritten = rewrites.apply(schema, scope)
+        text = document.dumps(rewritten)
     except RecursionError:
         raise GrammarError("the schema is nested too deeply") from None
+    if rewritten is False:
+        raise GrammarError(_unsatisfiable(scope) or "the schema is unsatisfiable")
     notes += [_told(note) for note in scope.notes]
     weakened = any(note.relaxed for note in scope.notes)
     layout = {"whitespace_flexible": whitespace, "item_separator": ",", "key_separator": ":"}
@@ -60,9 +63,15 @@ def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
         first_failure = first_failure or failure
         if "nsatisfiable" in failure:
             break  # no relaxation makes an impossible schema possible
-    if "nsatisfiable" in failure and (reasons := [n for n in scope.notes if n.impossible]):
-        failure = f"the schema is unsatisfiable: {_told(reasons[0])}"
+    if "nsatisfiable" in failure:
+        failure = _unsatisfiable(scope) or failure
     raise GrammarError(failure)
+
+
+def _unsatisfiable(scope: Scope) -> str:
+    """Why no answer satisfies the schema, where a rewrite found out."""
+    reasons = [_told(note) for note in scope.notes if note.impossible]
+    return f"the schema is unsatisfiable: {reasons[0]}" if reasons else ""
 
 
 def _told(note: Note) -> str:
