@@ -39,8 +39,8 @@ def records(text: str) -> dict[Any, dict[str, Any]]:
 
 
 def test_a_schema_that_compiles_for_ever_is_refused_after_the_timeout() -> None:
-    result = run(*CHAT, "--json-schema", ENDLESS, "--compile-timeout", "0.3", family="qwen3")
-    result.refused("--json-schema: ", "longer than 0.3 s", "raise --compile-timeout")
+    result = run(*CHAT, "--lark", ENDLESS, "--compile-timeout", "0.3", family="qwen3")
+    result.refused("--lark: ", "longer than 0.3 s", "raise --compile-timeout")
 
 
 def test_a_batch_goes_on_beside_hostile_lines_and_so_does_a_resumed_one(
@@ -50,8 +50,8 @@ def test_a_batch_goes_on_beside_hostile_lines_and_so_does_a_resumed_one(
     lines = [
         {"chat": "Hi", "regex": "[a-z]{3}"},
         {"chat": "Hi", "json_schema": {"const": "crash"}},
-        {"chat": "Hi", "json_schema": json.loads(ENDLESS)},
-        {"chat": "Hi", "json_schema": json.loads(ENDLESS)},
+        {"chat": "Hi", "lark": ENDLESS},
+        {"chat": "Hi", "lark": ENDLESS},
         {"chat": "Hi", "choices": ["yes", "no"]},
     ]
     path, out = tmp_path / "b.jsonl", tmp_path / "out.jsonl"
@@ -81,7 +81,7 @@ def test_streams_are_decoded_while_a_line_beside_them_is_compiled(
     tmp_path: Path, run_here: RunHere
 ) -> None:
     free = {"prompt": "Once", "gen": 200, "logit_bias": {"<|im_end|>": "-inf"}}
-    lines = [free, {"chat": "Hi", "json_schema": json.loads(ENDLESS)}]
+    lines = [free, {"chat": "Hi", "lark": ENDLESS}]
     path = tmp_path / "b.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     result = run_here(
@@ -94,7 +94,7 @@ def test_streams_are_decoded_while_a_line_beside_them_is_compiled(
 
 
 def test_ctrl_c_ends_a_compilation_at_once(start: Callable[..., Running]) -> None:
-    running = start(*CHAT, "--json-schema", ENDLESS, "--compile-timeout", "600", family="qwen3")
+    running = start(*CHAT, "--lark", ENDLESS, "--compile-timeout", "600", family="qwen3")
     worker = _busy_worker(running.process.pid)
     begin = time.monotonic()
     running.interrupt()
@@ -105,7 +105,7 @@ def test_ctrl_c_ends_a_compilation_at_once(start: Callable[..., Running]) -> Non
 
 @pytest.mark.parametrize("victim", ["supervisor", "main"])
 def test_kill_9_leaves_no_worker_behind(start: Callable[..., Running], victim: str) -> None:
-    running = start(*CHAT, "--json-schema", ENDLESS, "--compile-timeout", "600", family="qwen3")
+    running = start(*CHAT, "--lark", ENDLESS, "--compile-timeout", "600", family="qwen3")
     worker = _busy_worker(running.process.pid)
     main = _children(running.process.pid)[0]
     os.kill(running.process.pid if victim == "supervisor" else main, signal.SIGKILL)
@@ -115,7 +115,7 @@ def test_kill_9_leaves_no_worker_behind(start: Callable[..., Running], victim: s
 
 
 def test_a_worker_keeps_no_pipe_of_the_command_open(start: Callable[..., Running]) -> None:
-    running = start(*CHAT, "--json-schema", ENDLESS, "--compile-timeout", "600", family="qwen3")
+    running = start(*CHAT, "--lark", ENDLESS, "--compile-timeout", "600", family="qwen3")
     worker = _busy_worker(running.process.pid)
     for number in (0, 1, 2):
         held = os.readlink(f"/proc/{worker}/fd/{number}")

@@ -27,11 +27,13 @@ def check_schema(schema: Any, source: Source = NOWHERE) -> None:
         )
     _check_text(schema)
     with jsonschema_for(schema) as jsonschema:
+        from fucina_cli.constraint.schema.judging import exact
+
         try:
-            kind = validator_class(jsonschema, schema)
+            kind = exact(validator_class(jsonschema, schema), integers_by_value=True)
             # Without formats: Python's `re` does not support every valid pattern.
-            kind.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
-        except jsonschema.SchemaError as error:
+            kind(kind.META_SCHEMA).validate(schema)
+        except jsonschema.ValidationError as error:
             pointer, text = explained(list(error.path), error.message, schema)
             raise GrammarError(f"not a JSON schema: {text} (at {source.place(pointer)})") from None
         except ValueError as error:  # of `$schema` as a URI

@@ -43,11 +43,11 @@ def translated(schema: dict[str, Any], *, whitespace: bool, source: Source = NOW
     scope = Scope(schema)
     try:
         simpler = rewrites.apply(schema, scope)
-        if simpler is False:
-            raise GrammarError("the schema is unsatisfiable: it forbids every value (at the top)")
         text = document.dumps({} if simpler is True else simpler)
     except RecursionError:
         raise GrammarError("the schema is nested too deeply") from None
+    if simpler is False:
+        raise GrammarError(_unsatisfiable(scope, source))
     notes += [_told(note, source) for note in scope.notes]
     weakened = any(note.relaxed for note in scope.notes)
     layout = {"whitespace_flexible": whitespace, "item_separator": ",", "key_separator": ":"}
@@ -65,8 +65,8 @@ def translated(schema: dict[str, Any], *, whitespace: bool, source: Source = NOW
         first_failure = first_failure or failure
         if "nsatisfiable" in failure:
             break  # no relaxation makes an impossible schema possible
-    if "nsatisfiable" in failure and (reasons := [n for n in scope.notes if n.impossible]):
-        raise GrammarError(f"the schema is unsatisfiable: {_told(reasons[0], source)}")
+    if "nsatisfiable" in failure and any(note.impossible for note in scope.notes):
+        raise GrammarError(_unsatisfiable(scope, source))
 
     def fails(part: Schema) -> str | None:
         _, failed, _ = _compiled(document.dumps(part), overrides)
@@ -82,6 +82,12 @@ def _compiled(text: str, overrides: Any) -> tuple[str, str, list[str]]:
     except (ValueError, RecursionError) as error:
         return "", str(error), []
     return grammar, *tried(grammar)
+
+
+def _unsatisfiable(scope: Scope, source: Source) -> str:
+    """That no answer satisfies the schema, and why where a rewrite found out."""
+    reasons = [_told(note, source) for note in scope.notes if note.impossible]
+    return f"the schema is unsatisfiable: {(*reasons, 'it forbids every value (at the top)')[0]}"
 
 
 def _told(note: Note, source: Source) -> str:
