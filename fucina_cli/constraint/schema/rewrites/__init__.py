@@ -7,10 +7,29 @@ fewer unless a note that is not a relaxation says so.
 
 from __future__ import annotations
 
+from fucina_cli.constraint.schema.rewrites import (
+    contains,
+    integral_counts,
+    open_objects,
+    pattern_properties,
+    property_counts,
+    property_names,
+    unevaluated,
+    unique_items,
+)
 from fucina_cli.constraint.schema.walk import Rewrite, Schema, Scope, rewritten
 
 #: In the order in which they run.
-REWRITES: tuple[Rewrite, ...] = ()
+REWRITES: tuple[Rewrite, ...] = (
+    integral_counts.rewrite,
+    unevaluated.rewrite,
+    property_names.rewrite,
+    pattern_properties.rewrite,
+    contains.rewrite,
+    unique_items.rewrite,
+    property_counts.rewrite,
+    open_objects.rewrite,
+)
 
 
 def apply(schema: Schema, scope: Scope) -> Schema:
