@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
+from fucina_cli.constraint.schema.key_classes import clash
 from fucina_cli.constraint.schema.shapes import ANNOTATIONS, allows_all, allows_none, types
 from fucina_cli.constraint.schema.walk import MANY, NAMED, ONE, Schema, escaped
 
@@ -26,6 +27,7 @@ class Closing(enum.Enum):
     ALL = "the same, although it declares no keys: other parts do"
     OWN = "a pattern of exactly those keys that are not declared and match no other pattern"
     NONE = "nothing: another part does it"
+    DROP = "nothing, and its patterns are left out, which overlap those of another part"
     CLASH = "nothing, as another part has other patterns"
 
 
@@ -62,11 +64,12 @@ def spelled_in_many_ways(name: str) -> bool:
 
 def leaks(schema: dict[str, Any]) -> bool:
     """Whether the engine lets an undeclared key spell a declared or patterned one by escapes."""
-    return (
-        "object" in types(schema)
-        and not allows_none(schema.get("additionalProperties", True))
-        and bool(names(schema) or schema.get("patternProperties"))
-    )
+    if "object" not in types(schema):
+        return False
+    patterns = bool(schema.get("patternProperties"))
+    if allows_none(schema.get("additionalProperties", True)):
+        return patterns and any(map(spelled_in_many_ways, names(schema)))
+    return patterns or bool(names(schema))
 
 
 def closings(root: Schema) -> dict[str, Closing]:
@@ -76,11 +79,20 @@ def closings(root: Schema) -> dict[str, Closing]:
         found = plan.attempt()
         clashing = {pointer for pointer, chosen in found.items() if len(chosen) > 1}
         if clashing <= plan.clashing:
-            return {
-                pointer: Closing.CLASH if pointer in plan.clashing else next(iter(chosen))
-                for pointer, chosen in found.items()
-            }
+            return {pointer: _chosen(pointer, plan) for pointer in found}
         plan.clashing |= clashing
+
+
+def _chosen(pointer: str, plan: _Plan) -> Closing:
+    chosen = plan.found[pointer]
+    if Closing.DROP in chosen:
+        return Closing.DROP
+    return Closing.CLASH if pointer in plan.clashing else next(iter(chosen))
+
+
+def companions(root: Schema) -> dict[str, list[str]]:
+    """For every schema in `root`, the keys that all schemas of the same value declare."""
+    return _Plan(root).companions()
 
 
 #: Stands for a branch `true`.
@@ -117,8 +129,15 @@ class _Plan:
         for pointer in self.wholes:
             members = self._members(pointer)
             if len(self.parts[pointer]) < 2:
-                if (pointer,) in self.parts[pointer]:
+                if (pointer,) in self.parts[pointer] and leaks(self.schemas[pointer]):
                     self._choose(pointer, Closing.OWN if self._split(pointer) else Closing.ANY)
+            elif self._splits(pointer) > 1 and (dropped := self._overlapping(members)):
+                self.clashing |= members
+                for member in members:
+                    self._choose(member, Closing.DROP if member in dropped else Closing.CLASH)
+            elif self._closed(pointer) and not self._odd(members):
+                for member in members if any(map(self._split, members)) else ():
+                    self._choose(member, Closing.NONE)
             elif members & self.clashing or not self._cover(pointer, set()):
                 self.clashing |= members
                 for member in members:
@@ -185,6 +204,56 @@ class _Plan:
                     total += max((self._splits(part) for part in choice), default=2)
             self._most_splits[pointer] = min(total, 2)
         return self._most_splits[pointer]
+
+    def _overlapping(self, members: set[str]) -> set[str]:
+        """The members whose patterns the engine can't combine with those of the first one."""
+        having = [
+            pointer
+            for pointer, schema in self.schemas.items()
+            if pointer in members and schema.get("patternProperties")
+        ]
+        patterns = dict.fromkeys(
+            pattern for pointer in having for pattern in self.schemas[pointer]["patternProperties"]
+        )
+        return set(having[1:]) if clash(patterns) else set()
+
+    def _odd(self, members: set[str]) -> bool:
+        """Whether a pattern of one member may spell a name that another one declares."""
+        schemas = [self.schemas[member] for member in members]
+        return any("patternProperties" in schema for schema in schemas) and any(
+            spelled_in_many_ways(name) for schema in schemas for name in names(schema)
+        )
+
+    def _closed(self, pointer: str) -> bool:
+        """Whether a part that always applies allows no undeclared keys."""
+        seen = {pointer}
+        todo = [pointer]
+        while todo:
+            here = todo.pop()
+            schema = self.schemas[here]
+            if "object" not in types(schema) or allows_none(
+                schema.get("additionalProperties", True)
+            ):
+                return True
+            always = [choice[0] for choice in self.parts[here] if len(choice) == 1]
+            todo += [part for part in always if part not in seen and part != _TRUE]
+            seen.update(always)
+        return False
+
+    def companions(self) -> dict[str, list[str]]:
+        """For every schema, the keys that others declare that apply to the same value."""
+        found: dict[str, dict[str, None]] = {}
+        for pointer in self.wholes:
+            members = self._members(pointer)
+            declared = dict.fromkeys(
+                name
+                for other, schema in self.schemas.items()
+                if other in members
+                for name in schema.get("properties", {})
+            )
+            for member in members if len(members) > 1 else ():
+                found.setdefault(member, {}).update(declared)
+        return {pointer: list(declared) for pointer, declared in found.items()}
 
     def _cover(self, pointer: str, seen: set[str]) -> bool:
         """Close every combination once; False if that can't be had."""

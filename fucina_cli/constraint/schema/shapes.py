@@ -45,7 +45,7 @@ def barring(schema: dict[str, Any], kind: str) -> Schema:
 
 
 def key(value: Any) -> str:
-    """A text that is equal for values that JSON Schema calls equal: 1 and 1.0, but not 1 and true."""
+    """A text for comparing values as JSON Schema does: 1 equals 1.0, but not true."""
     return json.dumps(_plain(value), sort_keys=True)
 
 
@@ -109,7 +109,7 @@ def of_type(value: Any, names: list[str]) -> bool:
 
 
 def weight(schema: Schema) -> int:
-    """How large the engine's form of a schema is, in schemas; alternatives repeat what they share."""
+    """How many schemas the engine makes of one: alternatives repeat what they share."""
     if not isinstance(schema, dict):
         return 1
     inside, branches = 1, 1
@@ -136,3 +136,27 @@ def conjoined(schema: dict[str, Any], branches: list[Schema]) -> Schema:
     if "anyOf" not in schema:
         return {**schema, "anyOf": branches}
     return {**schema, "allOf": [*schema.get("allOf", []), {"anyOf": branches}]}
+
+
+def with_keys(
+    schema: dict[str, Any], patterns: dict[str, Schema] | None, rest: Schema | None
+) -> dict[str, Any]:
+    """`schema` with these patternProperties and additionalProperties, next to each other.
+
+    The engine reads keywords in groups, which end at each `allOf`, `anyOf`, `oneOf` or `$ref`;
+    additionalProperties is about all keys but declared ones and those of patterns in its group.
+    """
+    made: dict[str, Any] = {}
+    names = ("patternProperties", "additionalProperties")
+    values = {
+        name: value
+        for name, value in zip(names, (patterns, rest), strict=True)
+        if value is not None
+    }
+    for name, part in schema.items():
+        if name not in names:
+            made[name] = part
+        elif values:
+            made.update(values)
+            values = {}
+    return {**made, **values}

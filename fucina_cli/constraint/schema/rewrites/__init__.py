@@ -7,6 +7,7 @@ fewer unless a note that is not a relaxation says so.
 
 from __future__ import annotations
 
+from fucina_cli.constraint.kind import GrammarError
 from fucina_cli.constraint.schema.rewrites import (
     contains,
     integral_counts,
@@ -37,4 +38,6 @@ def apply(schema: Schema, scope: Scope) -> Schema:
     for rewrite in REWRITES:
         scope.root, scope.pointer = schema, ""
         schema = rewritten(schema, rewrite, scope)
+        if schema is False:
+            raise GrammarError("the schema is unsatisfiable: its counts allow no value")
     return schema

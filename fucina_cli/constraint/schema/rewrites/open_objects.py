@@ -14,7 +14,7 @@ from fucina_cli.constraint.schema import conjunctions, languages
 from fucina_cli.constraint.schema.conjunctions import Closing
 from fucina_cli.constraint.schema.key_classes import split
 from fucina_cli.constraint.schema.languages import Unreadable
-from fucina_cli.constraint.schema.shapes import allows_all
+from fucina_cli.constraint.schema.shapes import allows_all, allows_none, with_keys
 from fucina_cli.constraint.schema.walk import Schema, Scope
 
 _NOT_ENFORCED = r"an additional key may spell a declared one by \u escapes"
@@ -24,30 +24,45 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
     """`schema` with its additional keys as a pattern."""
     closing = scope.whole(conjunctions.closings).get(scope.pointer, Closing.NONE)
     leaks = conjunctions.leaks(schema)
+    if closing is Closing.DROP:
+        scope.note("`patternProperties` is not enforced while decoding: other patterns overlap")
+        return with_keys(schema, None, None)
     if closing is Closing.CLASH:
         if leaks:
             scope.note(_NOT_ENFORCED)
         return schema
-    if closing is Closing.NONE or not (leaks or closing is Closing.ALL):
+    if closing is Closing.NONE or (closing is Closing.ANY and not leaks):
+        return schema
+    if not leaks and allows_none(schema.get("additionalProperties", True)):
         return schema
     try:
-        patterns = {"^": True} if closing is not Closing.OWN else _own(schema)
+        if closing is not Closing.OWN:
+            return with_keys(schema, {"^": True}, False)
+        return with_keys(_all_declared(schema), _own(_all_declared(schema)), False)
     except Unreadable:
         scope.note(_NOT_ENFORCED)
         return schema
-    return {**schema, "patternProperties": patterns, "additionalProperties": False}
+
+
+def _all_declared(schema: dict[str, Any]) -> dict[str, Any]:
+    """`schema` with required names declared too, if one of them has several spellings."""
+    declared = schema.get("properties", {})
+    missing = [name for name in schema.get("required", []) if name not in declared]
+    if "patternProperties" in schema or not any(map(conjunctions.spelled_in_many_ways, missing)):
+        return schema
+    rest = schema.get("additionalProperties", True)
+    return {**schema, "properties": {**declared, **dict.fromkeys(missing, rest)}}
 
 
 def _own(schema: dict[str, Any]) -> dict[str, Schema]:
     patterns = schema.get("patternProperties", {})
     rest = schema.get("additionalProperties", True)
     declared = schema.get("properties", {})
-    required = schema.get("required", [])
     odd = any(map(conjunctions.spelled_in_many_ways, conjunctions.names(schema)))
-    if not patterns:
-        names = conjunctions.names(schema) if allows_all(rest) else declared
-        if not any(conjunctions.spelled_in_many_ways(n) for n in required if n not in names):
-            return {languages.without(names) if names else "^": rest}
-    if odd:
-        raise Unreadable("a name with several spellings that is not only declared")
-    return split(patterns, rest=rest, names=declared)
+    if patterns and odd:
+        raise Unreadable("a name with several spellings beside patterns")
+    if patterns:
+        return split(patterns, rest=rest, names=declared)
+    if declared and (odd or not allows_all(rest)):
+        return {languages.without(declared): rest}
+    return {"^": rest}

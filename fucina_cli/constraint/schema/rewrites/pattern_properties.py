@@ -6,7 +6,7 @@ from typing import Any
 
 from fucina_cli.constraint.schema.key_classes import clash, split
 from fucina_cli.constraint.schema.languages import Unreadable
-from fucina_cli.constraint.schema.shapes import allows_all, same
+from fucina_cli.constraint.schema.shapes import allows_all, same, with_keys
 from fucina_cli.constraint.schema.walk import Schema, Scope
 
 
@@ -19,13 +19,13 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
     if allows_all(rest):  # then keys that only match these are as free as all others
         patterns = {name: part for name, part in patterns.items() if not allows_all(part)}
     if not patterns:
-        return {name: part for name, part in schema.items() if name != "patternProperties"}
-    if clash(patterns):
+        return with_keys(schema, None, schema.get("additionalProperties"))
+    if clash(patterns) or any("(?=" in name or "(?!" in name for name in patterns):
         try:
             patterns = split(patterns)
         except Unreadable:
             patterns = _joined(patterns, scope)
-    return {**schema, "patternProperties": patterns}
+    return with_keys(schema, patterns, schema.get("additionalProperties"))
 
 
 def _joined(patterns: dict[str, Schema], scope: Scope) -> dict[str, Schema]:

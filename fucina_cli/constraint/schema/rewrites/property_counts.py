@@ -12,6 +12,7 @@ from itertools import combinations
 from math import comb
 from typing import Any
 
+from fucina_cli.constraint.schema.conjunctions import companions
 from fucina_cli.constraint.schema.shapes import allows_none, barring, conjoined, types, weight
 from fucina_cli.constraint.schema.walk import Schema, Scope
 
@@ -30,16 +31,20 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
     if (not least and most is None) or "object" not in types(schema):
         return plain
     required = set(schema.get("required", []))
+    declared = schema.get("properties", {})
+    closed = allows_none(schema.get("additionalProperties", True))
+    others = scope.whole(companions).get(scope.pointer, [])
+    names = dict.fromkeys(declared)
+    if not closed or schema.get("patternProperties"):
+        names.update(dict.fromkeys(others))
     optional = [
-        name
-        for name, part in schema.get("properties", {}).items()
-        if name not in required and not allows_none(part)
+        name for name in names if name not in required and not allows_none(declared.get(name, True))
     ]
     counts = _Counts(
         names=len(optional),
         need=max(0, least - len(required)),
         room=None if most is None else most - len(required),
-        more=not allows_none(schema.get("additionalProperties", True))
+        more=not closed
         or not all(allows_none(part) for part in schema.get("patternProperties", {}).values()),
     )
     if counts.impossible:
@@ -143,5 +148,5 @@ class _Counts:
                 absent = tuple(index for index in every if index not in present)
                 yield _Case(present, absent, counted=self.more)
         if not self.limits(self.room):
-            for present in combinations(every, min(self.need, self.names)):
+            for present in combinations(every, self.need):
                 yield _Case(present)

@@ -14,6 +14,7 @@ from fucina_cli.constraint.schema.shapes import (
     allows_none,
     finite_values,
     types,
+    with_keys,
 )
 from fucina_cli.constraint.schema.walk import Schema, Scope
 
@@ -88,7 +89,7 @@ def _matching(schema: dict[str, Any], naming: dict[str, Any]) -> Schema:
         keys = {plain: others}
     else:
         keys = split(patterns, rest=others, within=allowed, names=declared)
-    changed = {**schema, "patternProperties": keys, "additionalProperties": False}
+    changed = with_keys(schema, keys, False)
     if properties:
         changed["properties"] = properties
     return changed
