@@ -29,12 +29,12 @@ def split(
     for patterns that can't be read or combined, or that the engine can't tell apart.
     """
     classes: list[tuple[Language, tuple[Schema, ...]]] = [(within, ())]
-    known = {}
+    known: dict[str, Language] = {}
     for pattern, schema in patterns.items():
         matched = known[pattern] = languages.of_pattern(pattern)
         parts = []
         for keys, schemas in classes:
-            added = schemas if any(same(schema, one) for one in schemas) else (*schemas, schema)
+            added = _with(schemas, schema)
             parts += [(keys & matched, added), (keys - matched, schemas)]
         classes = [(keys, schemas) for keys, schemas in parts if not keys.empty]
         if len(classes) > _MAX_CLASSES:
@@ -52,24 +52,26 @@ def split(
         text = document.dumps(schema)
         keys = keys | together[text][0] if text in together else keys
         together[text] = (keys, schema)
-    written = {_written(keys, known): schema for keys, schema in together.values()}
-    if len(written) > 1 and not _told_apart(written):
-        raise TooLarge("the engine can't tell the patterns apart")
-    return written
+    for kept in (known, {}):  # the engine may read some of the patterns in another way
+        written = {_written(keys, kept): schema for keys, schema in together.values()}
+        if not clash(written):
+            return written
+    raise TooLarge("the engine can't tell the patterns apart")
+
+
+def _with(schemas: tuple[Schema, ...], schema: Schema) -> tuple[Schema, ...]:
+    if schemas and (allows_all(schema) or any(same(schema, one) for one in schemas)):
+        return schemas
+    return (*(one for one in schemas if not allows_all(one)), schema)
 
 
 def clash(patterns: Iterable[str]) -> bool:
-    """Whether two of the patterns have a key in common, or the engine can't tell."""
+    """Whether two of the patterns have a key in common, as the engine reads them, or it can't tell.
+
+    Patterns that it can't read at all count too.
+    """
     patterns = list(patterns)
-    if len(patterns) < 2 or _told_apart(patterns):
-        return False
-    try:
-        read = [languages.of_pattern(pattern) for pattern in patterns]
-        return any(
-            not (one & other).empty for i, one in enumerate(read) for other in read[i + 1 :]
-        ) or not _told_apart(_written(keys, {}) for keys in read)
-    except languages.Unreadable:
-        return True
+    return len(patterns) > 1 and not _told_apart(patterns)
 
 
 def _written(keys: Language, known: Mapping[str, Language]) -> str:

@@ -67,7 +67,7 @@ def same(one: Schema, other: Schema) -> bool:
     return bool(document.dumps(one) == document.dumps(other))
 
 
-def finite_values(schema: Schema) -> list[Any] | None:
+def finite_values(schema: Schema, draft: int) -> list[Any] | None:
     """The different values of a schema that is only `enum`, `const`, `boolean` or `null`.
 
     None for all other schemas.
@@ -76,14 +76,14 @@ def finite_values(schema: Schema) -> list[Any] | None:
         return None
     rules = schema.keys() - ANNOTATIONS
     if rules == {"type"}:
-        known = {"boolean": [False, True], "null": [None]}
+        known: dict[str, list[Any]] = {"boolean": [False, True], "null": [None]}
         named = types(schema)
         if not set(named) <= known.keys():
             return None
         found = [value for name in named for value in known[name]]
     elif rules - {"type"} == {"enum"}:
         found = schema["enum"]
-    elif rules - {"type"} == {"const"}:
+    elif rules - {"type"} == {"const"} and draft >= 6:
         found = [schema["const"]]
     else:
         return None

@@ -10,7 +10,6 @@ from __future__ import annotations
 from fucina_cli.constraint.kind import GrammarError
 from fucina_cli.constraint.schema.rewrites import (
     contains,
-    integral_counts,
     open_objects,
     pattern_properties,
     property_counts,
@@ -22,7 +21,6 @@ from fucina_cli.constraint.schema.walk import Rewrite, Schema, Scope, rewritten
 
 #: In the order in which they run.
 REWRITES: tuple[Rewrite, ...] = (
-    integral_counts.rewrite,
     unevaluated.rewrite,
     property_names.rewrite,
     pattern_properties.rewrite,

@@ -42,7 +42,7 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
     if allows_none(wanted):
         return barring(rest, "array") if least else rest
     items = Tuple.of(rest, number)
-    if all(_implies(part, wanted) for part in (*items.prefix, items.rest)):
+    if all(_implies(part, wanted, number) for part in (*items.prefix, items.rest)):
         return items.bounded(rest, least, most)
     longest = items.longest(rest)
     if longest is not None:
@@ -60,19 +60,19 @@ def _without(schema: dict[str, Any]) -> dict[str, Any]:
     return {name: part for name, part in schema.items() if name not in _KEYWORDS}
 
 
-def _implies(item: Schema, wanted: Schema) -> bool:
+def _implies(item: Schema, wanted: Schema, draft: int) -> bool:
     """Whether every item that is valid by `item` is plainly valid by `wanted`."""
     if allows_all(wanted) or allows_none(item) or same(item, wanted):
         return True
-    given = _told(item, wanted)
+    given = _told(item, wanted, draft)
     return given is not None and allows_none(given[1])
 
 
-def _told(item: Schema, wanted: Schema) -> tuple[Schema, Schema] | None:
+def _told(item: Schema, wanted: Schema, draft: int) -> tuple[Schema, Schema] | None:
     """`item` split into what is valid by `wanted` and what is not; None if not plain."""
     if allows_all(wanted):
         return item, False
-    values, searched = finite_values(item), finite_values(wanted)
+    values, searched = finite_values(item, draft), finite_values(wanted, draft)
     if values is not None and searched is not None:
         keys = {key(value) for value in searched}
         return (
@@ -116,8 +116,10 @@ def _placed(
     """Alternatives for the places of the items that are wanted; None if there are too many."""
     if least > longest:
         return barring(schema, "array")
+    if longest > _MAX_BRANCHES:
+        return None
     every = [items.at(place) for place in range(longest)]
-    told = [_told(item, wanted) for item in every]
+    told = [_told(item, wanted, number) for item in every]
     limit = min(_MAX_BRANCHES, _MAX_WEIGHT // max(1, weight(schema)))
     exact = most is not None and most < longest
     sizes = range(least, (most or 0) + 1) if exact else range(least, least + 1)

@@ -13,7 +13,7 @@ from typing import Any
 from fucina_cli.constraint.schema import conjunctions, languages
 from fucina_cli.constraint.schema.conjunctions import Closing
 from fucina_cli.constraint.schema.key_classes import split
-from fucina_cli.constraint.schema.languages import Unreadable
+from fucina_cli.constraint.schema.pattern_syntax import Unreadable
 from fucina_cli.constraint.schema.shapes import allows_all, allows_none, with_keys
 from fucina_cli.constraint.schema.walk import Schema, Scope
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fucina_cli.constraint.schema.key_classes import clash, split
-from fucina_cli.constraint.schema.languages import Unreadable
+from fucina_cli.constraint.schema.pattern_syntax import Unreadable
 from fucina_cli.constraint.schema.shapes import allows_all, same, with_keys
 from fucina_cli.constraint.schema.walk import Schema, Scope
 

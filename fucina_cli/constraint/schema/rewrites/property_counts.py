@@ -17,7 +17,7 @@ from fucina_cli.constraint.schema.shapes import allows_none, barring, conjoined,
 from fucina_cli.constraint.schema.walk import Schema, Scope
 
 _MAX_BRANCHES = 64
-_MAX_WEIGHT = 6000
+_MAX_WEIGHT = 3000
 
 
 def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
@@ -114,11 +114,14 @@ class _Counts:
 
     def within(self, limit: int) -> _Counts:
         """These counts, weakened until there are at most `limit` cases."""
-        weaker = self
+        if self.size() <= limit:
+            return self
+        weaker = _Counts(self.names, self.need, None, self.more)
         if weaker.size() > limit:
-            weaker = _Counts(self.names, self.need, None, self.more)
-        while weaker.need and weaker.size() > limit:
-            weaker = _Counts(self.names, weaker.need - 1, None, self.more)
+            for need in range(min(self.need - 1, self.names), -1, -1):
+                weaker = _Counts(self.names, need, None, self.more)
+                if weaker.size() <= limit:
+                    break
         return weaker
 
     def _sizes(self) -> range:
@@ -126,7 +129,7 @@ class _Counts:
         if self.limits(self.room):
             assert self.room is not None
             return range(0 if self.more else self.need, min(self.names, self.room) + 1)
-        return range(self.need if self.more else 0)
+        return range(min(self.need, self.names + 1) if self.more else 0)
 
     def size(self) -> int:
         """The number of cases."""
@@ -148,5 +151,8 @@ class _Counts:
                 absent = tuple(index for index in every if index not in present)
                 yield _Case(present, absent, counted=self.more)
         if not self.limits(self.room):
+            # Those that are there first: an object is in one case only, which keeps the
+            # engine's parser small.
             for present in combinations(every, self.need):
-                yield _Case(present)
+                before = range(max(present, default=0))
+                yield _Case(present, tuple(index for index in before if index not in present))

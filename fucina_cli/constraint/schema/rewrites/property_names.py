@@ -7,7 +7,8 @@ from typing import Any
 from fucina_cli.constraint.schema import languages
 from fucina_cli.constraint.schema.drafts import draft
 from fucina_cli.constraint.schema.key_classes import split
-from fucina_cli.constraint.schema.languages import Language, Unreadable
+from fucina_cli.constraint.schema.languages import Language
+from fucina_cli.constraint.schema.pattern_syntax import Unreadable
 from fucina_cli.constraint.schema.shapes import (
     ANNOTATIONS,
     allows_all,
@@ -29,7 +30,7 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
     rest = {name: part for name, part in schema.items() if name != _NAME}
     if _every_name(naming) or "object" not in types(schema):
         return rest
-    names = [] if _no_name(naming) else finite_values(naming)
+    names = [] if _no_name(naming) else finite_values(naming, draft(scope.root))
     try:
         if names is not None:
             return _listed(rest, [name for name in names if isinstance(name, str)])

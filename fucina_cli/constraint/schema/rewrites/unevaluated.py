@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fucina_cli.constraint.schema.drafts import draft
-from fucina_cli.constraint.schema.references import resolved
+from fucina_cli.constraint.schema.pointers import resolved
 from fucina_cli.constraint.schema.shapes import allows_all
 from fucina_cli.constraint.schema.tuples import Tuple
 from fucina_cli.constraint.schema.walk import Schema, Scope
@@ -79,7 +79,6 @@ class _Seen:
         self.keys = _Evaluated()
         self.items = _Evaluated()
         self._followed: set[int] = set()
-        self._modern = draft(root) >= 2020
 
     def _unknown(self) -> None:
         self.keys.all(certain=False)
@@ -132,7 +131,7 @@ class _Seen:
             or (isinstance(items, list) and "additionalItems" in schema)
         ):
             self.items.all(certain=certain)
-        if self._modern and "contains" in schema:
+        if "contains" in schema:  # evaluates the items that it finds, since draft 2020-12
             self.items.all(certain=False)
 
 

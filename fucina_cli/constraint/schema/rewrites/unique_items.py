@@ -26,7 +26,7 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
     longest = items.longest(rest)
     if longest is not None and longest <= 1:
         return rest
-    values = finite_values(items.rest)
+    values = finite_values(items.rest, number)
     if values is None or items.prefix:
         scope.note("`uniqueItems` is not enforced while decoding")
         return rest
@@ -45,7 +45,8 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
     branches: list[Schema] = []
     for walk in permutations(range(len(values)), depth):
         left = [value for index, value in enumerate(values) if index not in walk]
-        prefix = tuple({"const": values[index]} for index in walk)
+        prefix = tuple({"enum": [values[index]]} for index in walk)
         tail: Schema = {"enum": left} if left else False
         branches.append(Tuple(prefix, tail).put(kind, number))
+    rest = {name: part for name, part in rest.items() if name != "items"}
     return conjoined(rest, [branch for branch in branches if not allows_none(branch)])
