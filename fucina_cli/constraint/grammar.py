@@ -5,34 +5,21 @@ Nothing here fails open: what can't be compiled raises.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from llguidance._lib import LLMatcher, LLParserLimits, LLTokenizer
+from llguidance._lib import LLMatcher, LLTokenizer
 from numpy.typing import NDArray
 
 from fucina_cli.constraint.constraint import Constraint
 from fucina_cli.constraint.diagnostics import diagnosis
 from fucina_cli.constraint.kind import GrammarError, Prepared
+from fucina_cli.constraint.trial import LIMITS
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.vocabulary import SPECIAL_PREFIX, Vocabulary
 from fucina_cli.sampling.mask import pack_mask
-
-#: Fifty times the engine's default per step, and four times its default of states: copies of a
-#: matcher share their lexer and its budget, so look-aheads of drafts use it too. No grammar that
-#: decodes without drafts may fail with them.
-_LIMITS = LLParserLimits(
-    step_lexer_fuel=10_000_000, max_lexer_states=1_000_000, verbose_errors=False
-)
-
-
-def checked(text: str) -> Prepared:
-    """A grammar in the engine's notation, checked without a vocabulary. Raises GrammarError."""
-    failed, messages = LLMatcher.validate_grammar_with_warnings(text)
-    if failed:
-        raise GrammarError(diagnosis(messages[0]))
-    return Prepared(text, tuple(diagnosis(m) for m in messages))
 
 
 @dataclass(frozen=True)
@@ -40,13 +27,15 @@ class Tokens:
     """The engine's form of a vocabulary, made once per model and stop token.
 
     `ordinary` is the packed set (uint32, ceil(n_vocab/32) words) of ids that a reply may hold:
-    no control token, no marker, no padding; the stop token is included.
+    no control token, no marker, no padding; the stop token is included. `tokenize` gives the
+    ordinary ids of a text.
     """
 
     engine: LLTokenizer
     n_vocab: int
     stop_token: int
     ordinary: NDArray[np.uint32]
+    tokenize: Callable[[str], list[int]]
 
 
 def build_tokens(vocabulary: Vocabulary, stop_token: int) -> Tokens:
@@ -74,7 +63,7 @@ def build_tokens(vocabulary: Vocabulary, stop_token: int) -> Tokens:
         )
     except ValueError as error:
         raise ModelError(f"its vocabulary can't be used under a constraint ({error})") from None
-    return Tokens(engine, len(table), stop_token, pack_mask(allowed))
+    return Tokens(engine, len(table), stop_token, pack_mask(allowed), vocabulary.tokenize_inside)
 
 
 @dataclass(frozen=True)
@@ -94,10 +83,12 @@ class Grammar:
 
 def compile_grammar(prepared: Prepared, tokens: Tokens) -> Grammar:
     """Compile for a vocabulary. Raises GrammarError, also for a grammar without any answer."""
-    matcher = LLMatcher(tokens.engine, prepared.engine_text, log_level=0, limits=_LIMITS)
+    matcher = LLMatcher(tokens.engine, prepared.engine_text, log_level=0, limits=LIMITS)
     if matcher.is_error():
         raise GrammarError(diagnosis(matcher.get_error()))
-    initial = Constraint(matcher, tokens.n_vocab, tokens.stop_token, tokens.ordinary)
+    initial = Constraint(
+        matcher, tokens.n_vocab, tokens.stop_token, tokens.ordinary, tokens.tokenize
+    )
     if matcher.is_stopped() and not matcher.is_accepting():
         raise GrammarError("the grammar is unsatisfiable: it allows no answer at all")
     try:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from fucina_cli.constraint.schema import document
-from fucina_cli.constraint.schema.walk import MANY, NAMED, ONE, Schema
+from fucina_cli.constraint.schema.walk import MANY, NAMED, ONE, Schema, Scope
 
 #: Keywords that allow and forbid nothing.
 ANNOTATIONS = frozenset(
@@ -38,10 +38,10 @@ def types(schema: dict[str, Any]) -> list[str]:
     return [named] if isinstance(named, str) else list(named)
 
 
-def barring(schema: dict[str, Any], kind: str) -> Schema:
-    """`schema` where no value of a type is valid any more."""
+def barring(schema: dict[str, Any], kind: str, scope: Scope, why: str) -> Schema:
+    """`schema` where no value of a type is valid any more; `why` is told if no other is left."""
     left = [name for name in types(schema) if name != kind]
-    return {**schema, "type": left} if left else False
+    return {**schema, "type": left} if left else scope.impossible(why)
 
 
 def key(value: Any) -> str:

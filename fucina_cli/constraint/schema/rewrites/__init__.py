@@ -7,9 +7,13 @@ fewer unless a note that is not a relaxation says so.
 
 from __future__ import annotations
 
-from fucina_cli.constraint.kind import GrammarError
+from typing import Any
+
 from fucina_cli.constraint.schema.rewrites import (
     contains,
+    counts,
+    formats,
+    numbers,
     open_objects,
     pattern_properties,
     property_counts,
@@ -21,6 +25,7 @@ from fucina_cli.constraint.schema.walk import Rewrite, Schema, Scope, rewritten
 
 #: In the order in which they run.
 REWRITES: tuple[Rewrite, ...] = (
+    counts.rewrite,
     unevaluated.rewrite,
     property_names.rewrite,
     pattern_properties.rewrite,
@@ -28,14 +33,19 @@ REWRITES: tuple[Rewrite, ...] = (
     unique_items.rewrite,
     property_counts.rewrite,
     open_objects.rewrite,
+    numbers.rewrite,
+    formats.rewrite,
+    formats.relax,  # last: it widens
 )
 
 
-def apply(schema: Schema, scope: Scope) -> Schema:
-    """`schema` after all rewrites. Raises GrammarError and RecursionError."""
+def apply(schema: Schema, scope: Scope) -> dict[str, Any]:
+    """`schema` after all rewrites, as an object. Raises GrammarError and RecursionError."""
     for rewrite in REWRITES:
+        if not isinstance(schema, dict):
+            break
         scope.root, scope.pointer = schema, ""
         schema = rewritten(schema, rewrite, scope)
-        if schema is False:
-            raise GrammarError("the schema is unsatisfiable: its counts allow no value")
-    return schema
+    if isinstance(schema, dict):
+        return schema
+    return {} if schema else {"enum": []}

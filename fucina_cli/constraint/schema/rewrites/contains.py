@@ -22,6 +22,7 @@ from fucina_cli.constraint.schema.tuples import Tuple
 from fucina_cli.constraint.schema.walk import Schema, Scope
 
 _KEYWORDS = ("contains", "minContains", "maxContains")
+_NO_ITEM = "no item satisfies `contains`"
 _MAX_BRANCHES = 64
 _MAX_WEIGHT = 3000
 
@@ -38,17 +39,19 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
     if "array" not in types(schema) or (not least and most is None):
         return rest
     if most is not None and most < least:
-        return barring(rest, "array")
+        return barring(rest, "array", scope, "`minContains` is greater than `maxContains`")
     if allows_none(wanted):
-        return barring(rest, "array") if least else rest
+        return barring(rest, "array", scope, _NO_ITEM) if least else rest
     items = Tuple.of(rest, number)
     if all(_implies(part, wanted, number) for part in (*items.prefix, items.rest)):
         return items.bounded(rest, least, most)
     longest = items.longest(rest)
     if longest is not None:
-        made = _placed(rest, items, wanted, least, most, longest, number)
-        if made is not None:
-            return made
+        branches = _placed(rest, items, wanted, least, most, longest, number)
+        if branches:
+            return conjoined(rest, branches)
+        if branches is not None:
+            return barring(rest, "array", scope, _NO_ITEM)
     if most is None:
         scope.note("`contains` is not enforced while decoding")
     else:
@@ -112,10 +115,10 @@ def _placed(
     most: int | None,
     longest: int,
     number: int,
-) -> Schema | None:
+) -> list[Schema] | None:
     """Alternatives for the places of the items that are wanted; None if there are too many."""
     if least > longest:
-        return barring(schema, "array")
+        return []
     if longest > _MAX_BRANCHES:
         return None
     every = [items.at(place) for place in range(longest)]
@@ -141,7 +144,7 @@ def _placed(
             if types(schema) == ["array"]:
                 branch["type"] = "array"
             branches.append(Tuple(tuple(parts), True).put(branch, number))
-    return conjoined(schema, branches) if branches else barring(schema, "array")
+    return branches
 
 
 def _at(

@@ -48,7 +48,7 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
         or not all(allows_none(part) for part in schema.get("patternProperties", {}).values()),
     )
     if counts.impossible:
-        return barring(plain, "object")
+        return barring(plain, "object", scope, "no object has as many properties")
     if not optional:
         return {**plain, **counts.bounds(len(required))} if counts.more else plain
     counts = counts.within(min(_MAX_BRANCHES, _MAX_WEIGHT // weight(plain)))
