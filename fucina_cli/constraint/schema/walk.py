@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, cast
 
 #: Keywords whose value is a schema, a list of schemas, or an object of schemas. `items` may be
 #: a list in older drafts, and a property of `dependencies` may be a list of names.
@@ -23,6 +23,7 @@ NAMED = frozenset(
 )  # fmt: skip
 
 Schema = Any  # a dict or a bool
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,15 @@ class Scope:
     root: Schema
     pointer: str = ""
     notes: list[Note] = field(default_factory=list)
+    _known: dict[Callable[[Schema], Any], tuple[Schema, Any]] = field(default_factory=dict)
+
+    def whole(self, make: Callable[[Schema], T]) -> T:
+        """What `make` says of the whole schema, worked out once for each state of it."""
+        root, made = self._known.get(make, (None, None))
+        if root is not self.root or root is None:
+            made = make(self.root)
+            self._known[make] = (self.root, made)
+        return cast(T, made)
 
     def note(self, text: str, *, relaxed: bool = True) -> None:
         """Note something about the schema being rewritten."""

@@ -7,12 +7,21 @@ fewer unless a note that is not a relaxation says so.
 
 from __future__ import annotations
 
+from typing import Any
+
 from fucina_cli.constraint.schema.rewrites import (
+    contains,
     counts,
     formats,
     numbers,
+    open_objects,
+    pattern_properties,
+    property_counts,
+    property_names,
     references,
     trivial,
+    unevaluated,
+    unique_items,
 )
 from fucina_cli.constraint.schema.walk import Rewrite, Schema, Scope, rewritten
 
@@ -21,15 +30,26 @@ REWRITES: tuple[Rewrite, ...] = (
     references.rewrite,
     trivial.rewrite,
     counts.rewrite,
+    unevaluated.rewrite,
+    property_names.rewrite,
+    pattern_properties.rewrite,
+    contains.rewrite,
+    unique_items.rewrite,
+    property_counts.rewrite,
+    open_objects.rewrite,
     numbers.rewrite,
     formats.rewrite,
     formats.relax,  # last: it widens
 )
 
 
-def apply(schema: Schema, scope: Scope) -> Schema:
-    """`schema` after all rewrites. Raises GrammarError and RecursionError."""
+def apply(schema: Schema, scope: Scope) -> dict[str, Any]:
+    """`schema` after all rewrites, as an object. Raises GrammarError and RecursionError."""
     for rewrite in REWRITES:
+        if not isinstance(schema, dict):
+            break
         scope.root, scope.pointer = schema, ""
         schema = rewritten(schema, rewrite, scope)
-    return schema
+    if isinstance(schema, dict):
+        return schema
+    return {} if schema else {"enum": []}

@@ -418,7 +418,7 @@ def _constants(schema: dict[str, Any], scope: Scope) -> Schema:
     place = f"{scope.pointer}/{'const' if 'const' in schema else 'enum'}"
     literals = [_literal(value, place) for value in values]
     plain = [literal.value for literal in literals if isinstance(literal, Plain)]
-    branches: list[Any] = [{"const": plain[0]}] if len(plain) == 1 else [{"enum": plain}]
+    branches: list[Any] = [{"enum": plain}]  # `const` is no keyword of draft 4
     others = [literal for literal in literals if not isinstance(literal, Plain)]
     return _with_any_of(left, [*(branches if plain or not others else []), *others])
 
@@ -481,7 +481,7 @@ def _literal(value: Any, place: str) -> Plain | dict[str, Any]:
 
 
 def _schema(literal: Plain | dict[str, Any]) -> dict[str, Any]:
-    return {"const": literal.value} if isinstance(literal, Plain) else literal
+    return {"enum": [literal.value]} if isinstance(literal, Plain) else literal
 
 
 # -- words -------------------------------------------------------------------------------------
