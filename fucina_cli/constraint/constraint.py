@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from llguidance._lib import LLMatcher
@@ -26,13 +26,19 @@ class Constraint:
         stop_token: the one token allowed once the grammar is complete.
         ordinary: packed uint32 [ceil(n_vocab/32)], ids that may be produced at all. The engine
             excludes control tokens by itself; this holds even if a grammar names one.
+        tokenize: ordinary ids of a text, for fixed text that spells a marker.
 
     Every token must pass `commit` exactly once. `forced_tokens`, `valid_prefix_len`, `mask_words`
     and `is_allowed` change nothing.
     """
 
     def __init__(
-        self, matcher: LLMatcher, n_vocab: int, stop_token: int, ordinary: NDArray[np.uint32]
+        self,
+        matcher: LLMatcher,
+        n_vocab: int,
+        stop_token: int,
+        ordinary: NDArray[np.uint32],
+        tokenize: Callable[[str], list[int]],
     ) -> None:
         self._pristine = matcher
         self._matcher = matcher.deep_copy()
@@ -42,6 +48,7 @@ class Constraint:
         self._n_vocab = n_vocab
         self.stop_token = stop_token
         self._ordinary = ordinary
+        self._tokenize = tokenize
         self._mask: NDArray[np.uint32] | None = None
         #: Seconds that each mask took, in order, speculative ones too.
         self.mask_seconds: list[float] = []
@@ -74,7 +81,9 @@ class Constraint:
 
     def fork(self) -> Constraint:
         """An independent constraint at the current state."""
-        copy = Constraint(self._pristine, self._n_vocab, self.stop_token, self._ordinary)
+        copy = Constraint(
+            self._pristine, self._n_vocab, self.stop_token, self._ordinary, self._tokenize
+        )
         copy._matcher = self._matcher.deep_copy()
         return copy
 
@@ -106,7 +115,7 @@ class Constraint:
         tokens: list[int] = []
         for token in self._matcher.compute_ff_tokens()[:limit]:
             if not self._is_ordinary(token):
-                break
+                return tokens or self._in_place_of_marker(self._matcher)
             tokens.append(token)
         return tokens
 
@@ -178,6 +187,17 @@ class Constraint:
     def _is_ordinary(self, token: int) -> bool:
         return 0 <= token < self._n_vocab and is_allowed(self._ordinary, token)
 
+    def _in_place_of_marker(self, matcher: LLMatcher) -> list[int]:
+        """The token of the first character, where the engine takes fixed text for a marker.
+
+        The model's tokenizer, which the engine asks, finds user-defined tokens in any text. After
+        the first character what is left does not spell the marker.
+        """
+        text = matcher.compute_ff_bytes().decode("utf-8", "ignore")
+        tokens = self._tokenize(text[:1])[:1]
+        allowed = all(map(self._is_ordinary, tokens)) and matcher.validate_tokens(tokens) == 1
+        return tokens if allowed else []
+
     def _words_of(self, matcher: LLMatcher) -> NDArray[np.uint32]:
         """The mask of a state, computed and timed."""
         begin = time.perf_counter()
@@ -191,6 +211,9 @@ class Constraint:
             if matcher.is_error():
                 raise _failure(matcher)
             words &= self._ordinary
+            if not words.any():
+                for token in self._in_place_of_marker(matcher):
+                    words[token >> 5] = np.uint32(1 << (token & 31))
         self.mask_seconds.append(time.perf_counter() - begin)
         return words
 

@@ -5,6 +5,7 @@ Nothing here fails open: what can't be compiled raises.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,13 +27,15 @@ class Tokens:
     """The engine's form of a vocabulary, made once per model and stop token.
 
     `ordinary` is the packed set (uint32, ceil(n_vocab/32) words) of ids that a reply may hold:
-    no control token, no marker, no padding; the stop token is included.
+    no control token, no marker, no padding; the stop token is included. `tokenize` gives the
+    ordinary ids of a text.
     """
 
     engine: LLTokenizer
     n_vocab: int
     stop_token: int
     ordinary: NDArray[np.uint32]
+    tokenize: Callable[[str], list[int]]
 
 
 def build_tokens(vocabulary: Vocabulary, stop_token: int) -> Tokens:
@@ -60,7 +63,7 @@ def build_tokens(vocabulary: Vocabulary, stop_token: int) -> Tokens:
         )
     except ValueError as error:
         raise ModelError(f"its vocabulary can't be used under a constraint ({error})") from None
-    return Tokens(engine, len(table), stop_token, pack_mask(allowed))
+    return Tokens(engine, len(table), stop_token, pack_mask(allowed), vocabulary.tokenize_inside)
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,9 @@ def compile_grammar(prepared: Prepared, tokens: Tokens) -> Grammar:
     matcher = LLMatcher(tokens.engine, prepared.engine_text, log_level=0, limits=LIMITS)
     if matcher.is_error():
         raise GrammarError(diagnosis(matcher.get_error()))
-    initial = Constraint(matcher, tokens.n_vocab, tokens.stop_token, tokens.ordinary)
+    initial = Constraint(
+        matcher, tokens.n_vocab, tokens.stop_token, tokens.ordinary, tokens.tokenize
+    )
     if matcher.is_stopped() and not matcher.is_accepting():
         raise GrammarError("the grammar is unsatisfiable: it allows no answer at all")
     try:

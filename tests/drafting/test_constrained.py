@@ -57,7 +57,9 @@ _ORDINARY: NDArray[np.uint32] = pack_mask(np.ones(len(WORDS.tokens), dtype=np.bo
 
 def _constraint(name: str) -> Constraint:
     text = SOURCES[name].prepare().engine_text
-    return Constraint(LLMatcher(_ENGINE, text), len(WORDS.tokens), _STOP, _ORDINARY)
+    return Constraint(
+        LLMatcher(_ENGINE, text), len(WORDS.tokens), _STOP, _ORDINARY, lambda _text: []
+    )
 
 
 def _ids(*pieces: str) -> list[int]:

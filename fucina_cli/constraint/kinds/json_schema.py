@@ -34,11 +34,11 @@ class JsonSchema:
     kind = "json_schema"
 
     def __post_init__(self) -> None:
-        schema = self.schema
+        schema, read = self.schema, isinstance(self.schema, str)
         if hasattr(schema, "model_json_schema"):
             object.__setattr__(self, "model", schema)
             schema = schema.model_json_schema()
-        elif isinstance(schema, str):
+        elif read:
             schema = document.parse_schema(schema)
         if schema is False:
             raise GrammarError("the schema `false` allows no answer at all")
@@ -48,8 +48,10 @@ class JsonSchema:
             raise GrammarError(
                 f"a JSON schema is an object, not {_json_name(schema)}; see https://json-schema.org"
             )
-        object.__setattr__(self, "schema", schema)
         try:
+            object.__setattr__(
+                self, "schema", schema if read else document.loads(document.given(schema))
+            )
             self.identity  # noqa: B018 (computed here, to fail here)
         except (TypeError, ValueError, RecursionError) as error:
             raise GrammarError(f"not JSON: {one_line(str(error))}") from None
@@ -75,13 +77,18 @@ class JsonSchema:
         return judge(self.schema, text)
 
     def value(self, text: str) -> Any:
-        """The parsed JSON, or an instance of the class that the schema was taken from."""
-        return json.loads(text) if self.model is None else self.model.model_validate_json(text)
+        """The parsed JSON, or an instance of the class that the schema was taken from.
+
+        Integers of more than 4,300 digits are Decimals.
+        """
+        if self.model is not None:
+            return self.model.model_validate_json(text)
+        return json.loads(text, parse_int=document.integer)
 
 
 def _read(given: Any) -> JsonSchema:
     """A schema in a line of a batch is read like its text, with the same errors."""
-    return JsonSchema(given if isinstance(given, str) else json.dumps(given))
+    return JsonSchema(given if isinstance(given, str) else document.given(given))
 
 
 def _warm_up() -> None:

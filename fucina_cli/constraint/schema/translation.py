@@ -61,6 +61,8 @@ def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
         first_failure = first_failure or failure
         if "nsatisfiable" in failure:
             break  # no relaxation makes an impossible schema possible
+    if "nsatisfiable" in failure and (reasons := [n for n in scope.notes if n.impossible]):
+        failure = f"the schema is unsatisfiable: {_told(reasons[0])}"
     raise GrammarError(failure)
 
 

@@ -33,11 +33,13 @@ class Note:
         text: one line; names the keyword.
         pointer: JSON pointer of the schema that it is about, "" for the root.
         relaxed: whether the grammar then accepts answers that the schema does not.
+        impossible: whether it is about a schema that no value satisfies.
     """
 
     text: str
     pointer: str
     relaxed: bool = True
+    impossible: bool = False
 
 
 @dataclass
@@ -57,6 +59,11 @@ class Scope:
     def note(self, text: str, *, relaxed: bool = True) -> None:
         """Note something about the schema being rewritten."""
         self.notes.append(Note(text, self.pointer, relaxed))
+
+    def impossible(self, text: str) -> Schema:
+        """`false` in place of the schema being rewritten, which no value satisfies, and why."""
+        self.notes.append(Note(text, self.pointer, relaxed=False, impossible=True))
+        return False
 
 
 Rewrite = Callable[[dict[str, Any], Scope], Schema]
