@@ -198,7 +198,7 @@ def _bounded(schema: dict[str, Any], scope: Scope) -> Schema:
             continue
         part, step = _affordable(part, schema)
         part = (_whole_held if whole else _held)(part, schema)
-        pieces += [{**piece, **step} for piece in _pieces(part)]
+        pieces += [piece if "enum" in piece else {**piece, **step} for piece in _pieces(part)]
         left_out += part.left_out
     for keyword in dict.fromkeys(left_out):
         scope.note(f"{keyword} is beyond what the grammar engine holds")
