@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fucina_cli import Job, Runner
+from fucina_cli import Job, Lark, Runner
 from fucina_cli.builtin import builtin_path
 from fucina_cli.constraint import guard as guards
 from fucina_cli.constraint import serving
@@ -182,7 +182,7 @@ def test_in_a_library_a_hostile_constraint_is_an_error_and_no_worker_is_left(
 ) -> None:
     with Runner.open(tiny_qwen3, family="qwen3", compile_timeout=0.3) as runner:
         with pytest.raises(InputError, match=r"longer than 0.3 s.*raise compile_timeout=$"):
-            runner.answer(Job.chat("Hi", json.loads(ENDLESS)))
+            runner.answer(Job.chat("Hi", Lark(ENDLESS)))
         assert runner.answer(Job.chat("Hi", ["yes", "no"])).valid
         guard = runner.host._guard
         pids = [worker._pid for worker in guard._idle]
