@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 #: Flags of llama.cpp, vLLM, Ollama, transformers and APIs without dashes, and ours in order of
 #: preference. A value without dashes at its beginning is said as it is.
@@ -68,7 +68,7 @@ FLAGS: Mapping[str, tuple[str, ...]] = {
 
 #: Share of equal letters from which an unknown flag is taken for a misspelled one.
 _SIMILAR = 0.6
-_LONGEST = 40
+_SHORTEST, _LONGEST = 3, 40
 _MOST_PATH = 4096
 #: What a path of a text looks like: no white space, and the ending of a text's name.
 _PATH = re.compile(r"[^\s{}()\"'|*?]+\.(json|jsonl|schema|lark|gbnf|ebnf|txt|md|regex|ya?ml)", re.I)
@@ -79,18 +79,25 @@ def flag(written: str, flags: Collection[str]) -> str:
     name = written.lstrip("-").partition("=")[0].replace("_", "-").lower()[:_LONGEST]
     if f"--{name}" in flags:
         return f"did you mean --{name}?"
-    for ours in FLAGS.get(name, ()):
-        if ours == "MODEL":
-            return "the model comes first, without a flag"
-        if ours.split()[0] in flags:
-            return f"did you mean {ours}?"
-    if len(name) < 2:
+    if name in FLAGS:
+        return _meant(FLAGS[name], flags)
+    if len(name) < _SHORTEST:
         return ""
-    long = {each[2:]: each for each in flags if each.startswith("--")}
+    long = {each[2:]: (each,) for each in flags if each.startswith("--")}
+    long = {**{key: ours for key, ours in FLAGS.items() if len(key) >= _SHORTEST}, **long}
     similar = difflib.get_close_matches(name, long, 1, _SIMILAR)
-    if not similar:
-        similar = [each for each in long if len(name) > 2 and each.startswith(name)][:1]
-    return f"did you mean {long[similar[0]]}?" if similar else ""
+    similar += [each for each in long if each.startswith(name)]
+    return _meant(long[similar[0]], flags) if similar else ""
+
+
+def _meant(ours: Iterable[str], flags: Collection[str]) -> str:
+    """A question that names the first of several flags that exists."""
+    for each in ours:
+        if each == "MODEL":
+            return "the model comes first, without a flag"
+        if each.split()[0] in flags:
+            return f"did you mean {each}?"
+    return ""
 
 
 def is_file(value: str) -> bool:
@@ -104,5 +111,7 @@ def is_file(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """Whether a text reads as the path of a file of text, existing or not."""
+    """Whether a text reads as the path of a file of text, existing or not; not `@FILE`."""
+    if value.startswith("@"):
+        return False
     return is_file(value) or (len(value) < _MOST_PATH and bool(_PATH.fullmatch(value)))

@@ -12,7 +12,7 @@ _HUB = re.compile(
     r"(?P<repo>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?P<tag>:[\w.-]+)?/?"
 )
 _OLLAMA = re.compile(r"[a-z0-9][\w.-]*:[\w.-]+", re.ASCII)
-_SIMILAR = 0.6
+_SIMILAR = 0.75
 
 
 def way_out(path: Path) -> str:
