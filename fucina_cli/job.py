@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from fucina_cli.constraint.kind import Spec, spec_of
+from fucina_cli.constraint.kind import GrammarError, Spec, spec_of
 from fucina_cli.errors import InputError, Part
 from fucina_cli.options import Option, contradiction, option, options_of
 from fucina_cli.sampling.config import SamplingConfig
@@ -124,6 +124,8 @@ class Job:
         if self.constraint is not None:
             try:
                 object.__setattr__(self, "constraint", spec_of(self.constraint))
+            except GrammarError as error:
+                raise InputError("constraint", *error.message) from None
             except ValueError as error:
                 raise InputError("constraint", str(error)) from None
 

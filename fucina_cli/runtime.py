@@ -54,6 +54,10 @@ class Runtime:
     cache_type: str | None = option(
         None, "KV cache types such as q8_0 or f16,q8_0; by default what exactness asks for.", "K,V"
     )
+    compile_timeout: float = option(
+        10.0, "Seconds that a constraint may take to compile.", "SECONDS",
+        within=(0.01, 1e6), unit="seconds",
+    )  # fmt: skip
     exact: bool = option(
         True, "Settings under which a token's logits do not depend on its batch, or "
         "llama.cpp's own defaults.", negative="--no-exact",

@@ -9,9 +9,7 @@ from typing import Any
 
 from fucina_cli.cli import values
 from fucina_cli.cli.commandline import IDS, CommandLine
-from fucina_cli.cli.process.supervisor import BOARD
 from fucina_cli.constraint.kind import GrammarError, Kind, Spec, kinds
-from fucina_cli.constraint.recent import prepared
 from fucina_cli.errors import InputError
 from fucina_cli.job import Job, job_options
 
@@ -36,6 +34,7 @@ class Given:
 def read(line: CommandLine) -> tuple[Job | None, Given]:
     """The job of a command line, None where it has no prompt, and its settings.
 
+    The constraint is not compiled yet: that has begun when this returns, and `check` waits for it.
     Raises FlagError and InputError for texts that can't be read or used.
     """
     chat, prompt = _text(line, "chat"), _text(line, "prompt")
@@ -46,8 +45,9 @@ def read(line: CommandLine) -> tuple[Job | None, Given]:
     layout = {s.name: True for kind in kinds() for s in kind.settings if line.given(s.name)}
     given = Given(settings, _constraint(line, layout), layout, _text(line, "system"))
     if given.constraint is not None:
-        with BOARD.blaming(line.names("constraint")), _about_the_constraint():
-            prepared(given.constraint)
+        with _about_the_constraint():
+            line.guard.start()
+            line.guard.begin(given.constraint)
     if chat is not None:
         job = Job.chat(chat, given.constraint, system=given.system, **settings)
     elif prompt is not None:
@@ -57,6 +57,12 @@ def read(line: CommandLine) -> tuple[Job | None, Given]:
     else:
         return None, given
     return job, given
+
+
+def check(line: CommandLine) -> None:
+    """Wait until the constraint of `read` is known to compile. Raises InputError."""
+    with _about_the_constraint():
+        line.guard.finish()
 
 
 def with_settings(spec: Spec, kind: Kind, given: dict[str, Any]) -> Spec:
@@ -107,7 +113,7 @@ def _about_the_constraint() -> Iterator[None]:
     try:
         yield
     except GrammarError as error:
-        raise InputError("constraint", str(error)) from None
+        raise InputError("constraint", *error.message) from None
 
 
 def _texts(line: CommandLine, flag: str, value: str) -> list[str]:

@@ -110,6 +110,8 @@ def _run(line: CommandLine) -> int:
         raise FlagError(line.names(error.part), error.reason(line.names)) from None
     except ModelError as error:  # damage in a file may show only while it is used
         raise FlagError(model, str(error)) from None
+    finally:
+        line.close()
 
 
 def _usage(error: Exception) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fucina_cli.cli import jobs
 from fucina_cli.cli.commandline import CommandLine
 from fucina_cli.cli.process import output
 from fucina_cli.cli.process.supervisor import BOARD
@@ -52,6 +53,7 @@ def open_runner(
         (output.warning if kind == "warning" else output.note)(f"{about}{text}")
 
     start_native(line)
+    jobs.check(line)  # began when the command line was read
     host = Host(
         line.model,
         line.family,
@@ -60,5 +62,6 @@ def open_runner(
         probes=probes,
         blame=lambda part: BOARD.blaming(line.names(part)),
         on_message=show,
+        guard=line.guard,
     )
     return Runner(host)

@@ -11,11 +11,23 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
+from fucina_cli.errors import Part, keyword
 from fucina_cli.options import Option
 
 
 class GrammarError(ValueError):
-    """A schema, pattern, grammar or choice that can't be compiled; the text says why."""
+    """A schema, pattern, grammar or choice that can't be compiled.
+
+    Args:
+        message: why, as text and mentions of other parts of the input.
+    """
+
+    def __init__(self, *message: str | Part) -> None:
+        super().__init__(*message)
+        self.message = message
+
+    def __str__(self) -> str:
+        return "".join(keyword(p.name) if isinstance(p, Part) else p for p in self.message)
 
 
 @dataclass(frozen=True)
@@ -77,6 +89,7 @@ class Kind:
             it is then the argument of `spec`.
         takes_json: whether a line of a batch may give any JSON value, not only the flag's text.
         settings: options of the constraint itself; they are fields of `spec`.
+        warm_up: imports what preparing and judging need, where that is slow.
     """
 
     option: Option
@@ -85,6 +98,7 @@ class Kind:
     takes: Callable[[object], bool]
     takes_json: bool = False
     settings: tuple[Option, ...] = ()
+    warm_up: Callable[[], None] | None = None
 
     @property
     def name(self) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from fucina_cli.answer import Answer
-from fucina_cli.constraint import grammar, judge
+from fucina_cli.constraint import grammar, guard
 from fucina_cli.engine import Engine
 from fucina_cli.llama.context import Context, Row
 from tests.support import ggufs
@@ -404,7 +404,7 @@ def test_another_draw_names_its_line_and_is_not_made_where_a_stop_cut_the_answer
 def test_an_answer_that_could_not_be_checked_is_counted_and_its_pattern_not_tried_again(
     llama_path: Path, tmp_path: Path, cli: RunHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judge, "_SECONDS", 0.3)
+    monkeypatch.setattr(guard, "JUDGE_SECONDS", 0.3)
     bias = {"b": "-inf", "c": 100}  # so that Python's re has to try 2^40 ways to find the b
     slow = {"regex": "(a|a)*b|a{40}c", "logit_bias": bias, "prompt": "a", "gen": 60}
     result = cli(llama_path, "--batch", write(tmp_path / "b", 3 * [slow]), "--greedy")

@@ -90,7 +90,14 @@ PANELS = {
         "--streams",
         "--bench",
     ],
-    "Runtime": ["--ctx", "--threads", "--gpu-layers", "--cache-type", "--exact"],
+    "Runtime": [
+        "--ctx",
+        "--threads",
+        "--gpu-layers",
+        "--cache-type",
+        "--compile-timeout",
+        "--exact",
+    ],
     "Output": [
         "--json",
         "--tokens-out",

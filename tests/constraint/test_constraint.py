@@ -19,8 +19,7 @@ from fucina_cli import Choice, JsonSchema, Lark, Regex
 from fucina_cli.constraint import grammar
 from fucina_cli.constraint.constraint import Constraint, ConstraintError
 from fucina_cli.constraint.grammar import Grammar, Tokens
-from fucina_cli.constraint.judge import Judge
-from fucina_cli.constraint.kind import GrammarError, Spec
+from fucina_cli.constraint.kind import GrammarError, Prepared, Spec
 from fucina_cli.constraint.schema.check import check_schema
 from fucina_cli.llama.model import Model
 from fucina_cli.sampling.mask import allowed_ids
@@ -33,7 +32,7 @@ _MOST_TOKENS = 400
 def unchecked_lark(text: str) -> Lark:
     """A grammar that Lark refuses, to see what the engine makes of it."""
     lark = Lark("start: /./")
-    object.__setattr__(lark, "grammar", text)
+    object.__setattr__(lark, "prepare", lambda: Prepared(text))
     return lark
 
 
@@ -138,7 +137,7 @@ def test_random_walks_end_in_answers_that_an_independent_validator_accepts(
             continue  # a recursive grammar may go on for ever
         finished += 1
         text = vocabulary.bytes_of(tokens).decode("utf-8")
-        verdict = Judge(SOURCES[name]).judge(text)
+        verdict = SOURCES[name].judge(text)
         assert verdict.valid is not False, (text, verdict.errors)
         if SOURCES[name].kind != "lark":
             assert verdict.valid
@@ -506,8 +505,8 @@ def test_relaxed_keywords_are_reported_and_judged_by_the_validator(llama: Vocabu
     compiled = llama.grammar(given_source)
     assert compiled.relaxed
     assert [w.count("uniqueItems") for w in given_source.prepare().warnings] == [1]
-    assert Judge(given_source).judge("[1,2]").valid
-    assert Judge(given_source).judge("[1,1]").valid is False
+    assert given_source.judge("[1,2]").valid
+    assert given_source.judge("[1,1]").valid is False
 
 
 def test_json_is_compact_unless_white_space_is_asked_for(llama: Vocabulary) -> None:

@@ -176,7 +176,7 @@ def test_a_whole_turn_with_and_without_drafts_past_512_cells(bench: Bench) -> No
             Request(
                 prompt,
                 config,
-                40,
+                bench.limit,
                 constraint=bench.grammar("deep").constraint() if constrained else None,
             ),
             speculation=speculation,

@@ -49,7 +49,7 @@ class Bench:
         stop = self.model.vocabulary.eos
         assert stop is not None
         self.stop = stop
-        self.limit = _LIMIT if self.model.n_params < 50_000_000 else _LIMIT // 2
+        self.limit = _LIMIT if self.model.n_params < 50_000_000 else _LIMIT // 3
         self.tokens = grammar.build_tokens(self.model.vocabulary, stop)
         self._grammars: dict[str, Grammar] = {}
 

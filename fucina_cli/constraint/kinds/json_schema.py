@@ -91,6 +91,14 @@ def _read(given: Any) -> JsonSchema:
     return JsonSchema(given if isinstance(given, str) else document.given(given))
 
 
+def _warm_up() -> None:
+    from fucina_cli.constraint.schema import judge, translation  # noqa: F401
+    from fucina_cli.constraint.schema.check import jsonschema_for
+
+    with jsonschema_for({}):
+        pass
+
+
 def _json_name(value: object) -> str:
     if value is None:
         return "null"
@@ -106,6 +114,7 @@ KIND = Kind(
     read=_read,
     takes=lambda value: isinstance(value, dict | bool) or hasattr(value, "model_json_schema"),
     takes_json=True,
+    warm_up=_warm_up,
     settings=(
         Option(
             "whitespace",

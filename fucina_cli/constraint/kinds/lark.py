@@ -47,7 +47,7 @@ class Lark:
         """The grammar for the engine. Raises GrammarError."""
         from llguidance._lib import LLMatcher
 
-        from fucina_cli.constraint.grammar import checked
+        from fucina_cli.constraint.trial import checked
 
         return checked(LLMatcher.grammar_from_lark(self.grammar))
 

@@ -51,7 +51,7 @@ class Regex:
         """The pattern for the engine. Raises GrammarError."""
         from llguidance._lib import LLMatcher
 
-        from fucina_cli.constraint.grammar import checked
+        from fucina_cli.constraint.trial import checked
 
         return checked(LLMatcher.grammar_from_regex(_ascii_classes(self.pattern)))
 

@@ -11,10 +11,8 @@ from typing import Any
 
 from fucina_cli.constraint.kind import GrammarError
 from fucina_cli.constraint.schema import document
-from fucina_cli.limits import TimeLimit, time_limit
 from fucina_cli.text import one_line
 
-_SECONDS = 10.0
 #: `$schema` of every published draft, without scheme and a final `#`, which vary.
 _DIALECTS = frozenset(
     f"json-schema.org/{name}"
@@ -30,14 +28,13 @@ def check_schema(schema: Any) -> None:
     with jsonschema_for(schema) as jsonschema:
         kind = validator_class(jsonschema, schema)
         try:
-            with time_limit(_SECONDS):
-                # Without formats: Python's `re` does not support every valid pattern.
-                kind.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
+            # Without formats: Python's `re` does not support every valid pattern.
+            kind.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
         except jsonschema.SchemaError as error:
             where = "/".join(str(part) for part in error.path)
             place = f" (at {where})" if where else ""
             raise GrammarError(f"not a JSON schema: {one_line(error.message)}{place}") from None
-        except (RecursionError, TimeLimit):
+        except RecursionError:
             raise GrammarError("the schema is nested too deeply to be checked") from None
 
 

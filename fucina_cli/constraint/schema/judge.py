@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 from typing import Any
 
 from fucina_cli.constraint.kind import Verdict
@@ -15,8 +17,12 @@ _SHOWN_ERRORS = 5
 
 def judge(schema: Any, text: str) -> Verdict:
     """The verdict on `text`. Raises TimeLimit."""
+    # Not imported above: that takes what the keywords are judged by, which starts slowly.
+    from fucina_cli.constraint.schema.judging.duplicates import repeated_keys
+
     try:
         value = document.loads(text)
+        twice = list(itertools.islice(repeated_keys(text), _SHOWN_ERRORS))
     except (ValueError, RecursionError) as failure:
         return Verdict(False, (f"not JSON: {one_line(str(failure))}",))
     with jsonschema_for(schema) as jsonschema:
@@ -27,15 +33,16 @@ def judge(schema: Any, text: str) -> Verdict:
         kind = exact(validator_class(jsonschema, schema))
 
         # An explicit registry: jsonschema would otherwise fetch remote references.
-        validator = kind(
-            schema, format_checker=kind.FORMAT_CHECKER, registry=referencing.Registry()
-        )
+        validator = kind(schema, registry=referencing.Registry())
+        errors = [
+            f"{pointer or 'answer'}: the key {json.dumps(key, ensure_ascii=False)} is there twice"
+            for pointer, key in twice
+        ]
         try:
-            errors: list[str] = []
             for error in validator.iter_errors(value):
                 where = "/".join(str(part) for part in error.absolute_path)
                 errors.append(f"{where or 'answer'}: {one_line(error.message)}")
-                if len(errors) == _SHOWN_ERRORS:
+                if len(errors) >= _SHOWN_ERRORS:
                     break
         except TimeLimit:
             raise

@@ -11,6 +11,7 @@ from fucina_cli.constraint.kind import GrammarError, Prepared
 from fucina_cli.constraint.schema import document, rewrites
 from fucina_cli.constraint.schema.check import check_schema, known_dialect
 from fucina_cli.constraint.schema.walk import Note, Scope
+from fucina_cli.constraint.trial import tried
 
 _STRICT = {"coerce_one_of": False, "lenient": False}
 #: What is relaxed, and the warning. Tried in order; the first that compiles is taken.
@@ -50,13 +51,13 @@ def translated(schema: dict[str, Any], *, whitespace: bool) -> Prepared:
             grammar = LLMatcher.grammar_from_json_schema(text, overrides=overrides)
         except (ValueError, RecursionError) as error:
             raise GrammarError(diagnosis(str(error))) from None
-        failed, messages = LLMatcher.validate_grammar_with_warnings(grammar)
+        failed, messages = tried(grammar)
         if not failed:
             details = list(dict.fromkeys(diagnosis(m) for m in messages))
             if warning:
                 details = [f"{warning} ({'; '.join(details) or first_failure})"]
             return Prepared(grammar, (*notes, *details), relaxed=weakened or bool(warning))
-        failure = diagnosis(messages[0])
+        failure = diagnosis(failed)
         first_failure = first_failure or failure
         if "nsatisfiable" in failure:
             break  # no relaxation makes an impossible schema possible

@@ -13,11 +13,11 @@ from typing import Any
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from fucina_cli.constraint.schema.judging import equality, numbers
+from fucina_cli.constraint.schema.judging import equality, formats, numbers
 
 Keyword = Callable[[Any, Any, Any, dict[str, Any]], Iterator[str]]
 
-KEYWORDS: dict[str, Keyword] = {**numbers.KEYWORDS, **equality.KEYWORDS}
+KEYWORDS: dict[str, Keyword] = {**numbers.KEYWORDS, **equality.KEYWORDS, **formats.KEYWORDS}
 
 
 @functools.cache

@@ -7,11 +7,16 @@ fewer unless a note that is not a relaxation says so.
 
 from __future__ import annotations
 
-from fucina_cli.constraint.schema.rewrites import counts, numbers
+from fucina_cli.constraint.schema.rewrites import counts, formats, numbers
 from fucina_cli.constraint.schema.walk import Rewrite, Schema, Scope, rewritten
 
 #: In the order in which they run.
-REWRITES: tuple[Rewrite, ...] = (counts.rewrite, numbers.rewrite)
+REWRITES: tuple[Rewrite, ...] = (
+    counts.rewrite,
+    numbers.rewrite,
+    formats.rewrite,
+    formats.relax,  # last: it widens
+)
 
 
 def apply(schema: Schema, scope: Scope) -> Schema:
