@@ -99,5 +99,3 @@ def nullable(node: Node) -> bool:
     if isinstance(node, Repeat):
         return node.least == 0 or nullable(node.body)
     return False
-
-

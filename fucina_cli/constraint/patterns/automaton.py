@@ -282,8 +282,10 @@ def _look_behinds(node: Node) -> tuple[Look, ...]:
     """All look-behinds, inner ones before those around them."""
     found = [part for part in nodes(node) if isinstance(part, Look) and not part.ahead]
     for look in found:
-        if any(isinstance(part, End) or (isinstance(part, Look) and part.ahead)
-               for part in nodes(look.body)):
+        if any(
+            isinstance(part, End) or (isinstance(part, Look) and part.ahead)
+            for part in nodes(look.body)
+        ):
             raise TooComplexError("a look-ahead inside of a look-behind")
     return tuple(dict.fromkeys(reversed(found)))
 

@@ -61,6 +61,7 @@ def of(*ranges: Range, scalar: bool = True) -> CharSet:
     return ~~found if scalar and touches else found
 
 
+@functools.lru_cache(maxsize=4096)
 def single(code: int) -> CharSet:
     """The set of one code point."""
     return of((code, code))

@@ -83,11 +83,12 @@ class _Parser:
             return self._boundary(flags, False)
         if self._in.skip("\\B"):
             return self._boundary(flags, True)
+        behind = self._in.peek("(?<=") or self._in.peek("(?<!")
         node = self._atom(flags)
         quantifier = self._quantifier()
         if quantifier is None:
             return node
-        if isinstance(node, Look) and not node.ahead:
+        if behind:
             raise self._in.error("a look-behind can't be repeated")
         least, most = quantifier
         if most is not None and least > most:
@@ -267,5 +268,3 @@ def _group_names(pattern: str) -> list[str]:
             if named or not scan.peek("?"):
                 names.append(named.group(1) if named else "")
     return names
-
-

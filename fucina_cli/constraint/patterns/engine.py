@@ -67,8 +67,9 @@ def translated(pattern: str, *, single: bool = False) -> Translation:
     try:
         tree = ecma.parse(pattern)
         if any(isinstance(node, Backreference) for node in nodes(tree)):
-            return Translation(_all_of([whole(_widened(plain(_unreferenced(tree))))]),
-                               "its back-references")
+            return Translation(
+                _all_of([whole(_widened(plain(_unreferenced(tree))))]), "its back-references"
+            )
         return _translated(plain(tree), single)
     except RecursionError:
         raise PatternError("it is nested too deeply") from None
@@ -172,6 +173,7 @@ def _all_of(trees: list[Node]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"^(?:{_written(tree)})$" for tree in kept if tree != ANYTHING))
 
 
+@functools.lru_cache(maxsize=4096)
 def _misquoted(members: CharSet) -> bool:
     r"""Whether the engine's JSON escaping of a class lets characters in that it excludes.
 
@@ -182,8 +184,7 @@ def _misquoted(members: CharSet) -> bool:
 
 def _written(node: Node) -> str:
     if isinstance(node, Chars):
-        members = node.members
-        return _class(members - _LONE if _misquoted(members) else members)
+        return _class(node.members)
     if isinstance(node, Sequence):
         return "".join(_part(part, Choice) for part in node.parts)
     if isinstance(node, Choice):
@@ -194,7 +195,7 @@ def _written(node: Node) -> str:
     least = min(least, _ENDLESS)
     body = node.body
     if isinstance(body, Chars) and _misquoted(body.members) and most is None:
-        rest, lone = _class(body.members - _LONE), _class(_LONE)
+        rest, lone = _class(body.members), _class(_LONE)
         if least == 0:
             return f"(?:{rest}*{lone}*)*"
         once = f"(?:{rest}+(?:{lone}{rest}*)*|(?:{lone}{rest}*)+)"
@@ -207,8 +208,12 @@ def _part(node: Node, *grouped: type) -> str:
     return f"(?:{text})" if isinstance(node, grouped) else text
 
 
+@functools.lru_cache(maxsize=4096)
 def _class(members: CharSet) -> str:
-    return "(?s:.)" if members == charset.ANY else class_text(members, _escaped)
+    """A class, one control character short of those that would be misquoted."""
+    if members == charset.ANY:
+        return "(?s:.)"
+    return class_text(members - _LONE if _misquoted(members) else members, _escaped)
 
 
 def _escaped(code: int) -> str:

@@ -24,10 +24,9 @@ def ecma_matcher(pattern: str) -> Matches:
     """
     strict = _compiled(pattern)
     if strict is None:
-        rewritten = writing.ecma(ecma.parse(pattern))
-        strict = _compiled(rewritten)
-        if strict is None:
-            raise PatternError("it can't be written as ECMA-262")
+        strict = _compiled(writing.ecma(ecma.parse(pattern)))
+    if strict is None:
+        raise PatternError("it can't be written as ECMA-262")
     return functools.partial(_found, strict)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from fucina_cli.constraint.patterns import charset
 from fucina_cli.constraint.patterns.charset import CharSet, of
-from fucina_cli.constraint.patterns.errors import PatternError
+from fucina_cli.constraint.patterns.errors import FlagError, PatternError
 from fucina_cli.constraint.patterns.scanner import Scanner
 from fucina_cli.constraint.patterns.tree import (
     Chars,
@@ -113,7 +113,7 @@ class _Parser:
     def _changed(self, found: re.Match[str]) -> _Flags:
         on, off = found.group(1), found.group(2) or ""
         if "x" in on:
-            raise self._in.error("the flag x is not supported")
+            raise FlagError("the flag (?x) is not supported; leave out white space and comments")
         off = off.replace("x", "")
         return replace(self._flags, **dict.fromkeys(on, True), **dict.fromkeys(off, False))
 

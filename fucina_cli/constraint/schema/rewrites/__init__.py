@@ -7,7 +7,7 @@ fewer unless a note that is not a relaxation says so.
 
 from __future__ import annotations
 
-from fucina_cli.constraint.schema.rewrites import counts, formats, numbers
+from fucina_cli.constraint.schema.rewrites import counts, formats, numbers, patterns
 from fucina_cli.constraint.schema.walk import Rewrite, Schema, Scope, rewritten
 
 #: In the order in which they run.
@@ -15,7 +15,8 @@ REWRITES: tuple[Rewrite, ...] = (
     counts.rewrite,
     numbers.rewrite,
     formats.rewrite,
-    formats.relax,  # last: it widens
+    formats.relax,  # after others: it widens
+    patterns.rewrite,  # last: what is written before is ECMA-262, what is written here the engine's
 )
 
 
