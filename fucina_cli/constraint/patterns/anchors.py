@@ -43,7 +43,7 @@ def _anchored(node: Node) -> _Anchored:
         return _either(*map(_anchored, node.options))
     if isinstance(node, Sequence):
         return _in_row(node)
-    if isinstance(node, Repeat) and not _free(node.body):
+    if isinstance(node, Repeat) and not is_free(node.body):
         if (node.least, node.most) == (0, 1):
             return _either({(False, False): EMPTY}, _anchored(node.body))
         raise TooComplexError("an anchor or a look-around inside of a repetition")
@@ -56,7 +56,7 @@ def _in_row(node: Sequence) -> _Anchored:
     total: _Anchored = {(False, False): EMPTY}
     free: list[Node] = []
     for part in node.parts:
-        if _free(part):
+        if is_free(part):
             free.append(part)
             continue
         total = _then(_then(total, {(False, False): sequence(*free)}), _anchored(part))
@@ -86,7 +86,8 @@ def _then(first: _Anchored, second: _Anchored) -> _Anchored:
     return _either(*found)
 
 
-def _free(node: Node) -> bool:
+def is_free(node: Node) -> bool:
+    """Whether a tree has no anchors and no look-arounds."""
     return not any(isinstance(part, Start | End | Look) for part in nodes(node))
 
 

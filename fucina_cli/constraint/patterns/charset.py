@@ -5,6 +5,7 @@ Surrogates are never members: no text in UTF-8 has them.
 
 from __future__ import annotations
 
+import bisect
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -42,7 +43,8 @@ class CharSet:
         return CharSet(tuple(gaps))
 
     def __contains__(self, code: int) -> bool:
-        return any(first <= code <= last for first, last in self.ranges)
+        at = bisect.bisect_right(self.ranges, (code, LAST))
+        return at > 0 and code <= self.ranges[at - 1][1]
 
     def __bool__(self) -> bool:
         return bool(self.ranges)
@@ -108,9 +110,9 @@ def folded(members: CharSet) -> CharSet:
     """The set closed under Unicode's simple case folding (CaseFolding.txt, status C and S)."""
     import regress
 
-    from fucina_cli.constraint.patterns.writing import class_text
-
-    pattern = regress.Regex(class_text(members), "iu")
+    # Never as `[^…]`, whose members are folded before they are excluded.
+    ranges = "".join(f"\\u{{{first:X}}}-\\u{{{last:X}}}" for first, last in members.ranges)
+    pattern = regress.Regex(f"[{ranges}]", "iu")
     return members | union(single(ord(char)) for char in _cased() if pattern.find(char))
 
 

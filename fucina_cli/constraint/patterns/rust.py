@@ -181,14 +181,12 @@ class _Parser:
             letter = found.group().lower()
             members = self._cased(_ASCII[letter])
             return ~members if found.group().isupper() else members
-        found = self._in.match(r"([pP])(?:\{(\^?)([^}]*)\}|(.))")
+        found = self._in.match(r"([pP])(?:\{([^}]*)\}|(.))")
         if not found:
             return None
-        sign, caret, name, letter = found.groups()
-        members, negated = _property(name if letter is None else letter)
-        if (sign == "P") ^ bool(caret) ^ negated:
-            members = ~self._cased(members)
-        return self._cased(members)
+        sign, name, letter = found.groups()
+        members = self._cased(_property(name if letter is None else letter))
+        return ~members if sign == "P" else members
 
     def _escape(self) -> int:
         """The code point of an escape, its backslash already read."""
@@ -268,16 +266,16 @@ class _Parser:
         return members | lower | upper
 
 
-def _property(text: str) -> tuple[CharSet, bool]:
-    """A property by one of Rust's loose names (UTS 18, RL1.2), and whether it is negated."""
-    name, sign, value = re.split(r"(!?[=:]|$)", text, maxsplit=1)
+def _property(text: str) -> CharSet:
+    """A property by one of Rust's loose names (UTS 18, RL1.2). Raises PatternError."""
+    name, sign, value = re.split(r"([=:]|$)", text, maxsplit=1)
     candidates = [f"{prefix}{loose}" for prefix in ("", "sc=") for loose in _spellings(name)]
     if sign:
         key = _KEYS.get(re.sub(r"[\s_-]", "", name).lower(), "")
         candidates = [f"{key}={loose}" for loose in _spellings(value)]
     for candidate in candidates:
         try:
-            return charset.unicode_property(candidate), sign.startswith("!")
+            return charset.unicode_property(candidate)
         except PatternError:
             continue
     raise PatternError(f"unknown property \\p{{{text[:40]}}}")
