@@ -1,7 +1,8 @@
 """The keywords that this project judges itself, over those of the package jsonschema.
 
 Each file holds some of them in a table `KEYWORDS`: a function takes jsonschema's validator, the
-keyword's value, the instance and the schema around, and yields one text per fault.
+keyword's value, the instance and the schema around, and yields one text per fault, or the faults
+of the schemas inside.
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ import attrs
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from fucina_cli.constraint.schema.judging import equality, formats, numbers
+from fucina_cli.constraint.schema.judging import equality, formats, numbers, patterns
 
-Keyword = Callable[[Any, Any, Any, dict[str, Any]], Iterator[str]]
+Keyword = Callable[[Any, Any, Any, dict[str, Any]], Iterator[Any]]
 
-KEYWORDS: dict[str, Keyword] = {**numbers.KEYWORDS, **equality.KEYWORDS, **formats.KEYWORDS}
+KEYWORDS: dict[str, Keyword] = {
+    **numbers.KEYWORDS,
+    **equality.KEYWORDS,
+    **formats.KEYWORDS,
+    **patterns.KEYWORDS,
+}
 
 
 @functools.cache
@@ -49,6 +55,6 @@ def exact(validator: Any, *, integers_by_value: bool = False) -> Any:
 def _reported(check: Keyword) -> Any:
     def keyword(validator: Any, value: Any, instance: Any, schema: dict[str, Any]) -> Iterator[Any]:
         for fault in check(validator, value, instance, schema):
-            yield ValidationError(fault)
+            yield ValidationError(fault) if isinstance(fault, str) else fault
 
     return keyword

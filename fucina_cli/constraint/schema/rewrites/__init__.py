@@ -16,6 +16,7 @@ from fucina_cli.constraint.schema.rewrites import (
     numbers,
     open_objects,
     pattern_properties,
+    patterns,
     property_counts,
     property_names,
     references,
@@ -39,7 +40,8 @@ REWRITES: tuple[Rewrite, ...] = (
     open_objects.rewrite,
     numbers.rewrite,
     formats.rewrite,
-    formats.relax,  # last: it widens
+    formats.relax,  # after others: it widens
+    patterns.rewrite,  # last: what is written before is ECMA-262, what is written here the engine's
 )
 
 
