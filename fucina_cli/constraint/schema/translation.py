@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
 from llguidance._lib import LLMatcher
@@ -10,7 +11,9 @@ from fucina_cli.constraint.diagnostics import diagnosis
 from fucina_cli.constraint.kind import GrammarError, Prepared
 from fucina_cli.constraint.schema import document, rewrites
 from fucina_cli.constraint.schema.check import check_schema, known_dialect
+from fucina_cli.constraint.schema.references import definition
 from fucina_cli.constraint.schema.refusal import refusal, with_places
+from fucina_cli.constraint.schema.rewrites import impossible
 from fucina_cli.constraint.schema.source import NOWHERE, Source
 from fucina_cli.constraint.schema.unknown import unknown_keywords
 from fucina_cli.constraint.schema.walk import Note, Schema, Scope
@@ -29,6 +32,10 @@ _RELAXATIONS: tuple[tuple[dict[str, bool], str], ...] = (
 )
 
 
+#: What the engine says of an impossible definition, and its place.
+_IMPOSSIBLE = re.compile(r"nsatisfiable.*while processing json-schema:///(#\S+)\s*$", re.DOTALL)
+
+
 def translated(schema: dict[str, Any], *, whitespace: bool, source: Source = NOWHERE) -> Prepared:
     """The grammar of `schema` for the engine.
 
@@ -43,18 +50,14 @@ def translated(schema: dict[str, Any], *, whitespace: bool, source: Source = NOW
     scope = Scope(schema)
     try:
         simpler = rewrites.apply(schema, scope)
-        text = document.dumps({} if simpler is True else simpler)
     except RecursionError:
         raise GrammarError("the schema is nested too deeply") from None
-    if simpler is False:
-        raise GrammarError(_unsatisfiable(scope, source))
     notes += [_told(note, source) for note in scope.notes]
     weakened = any(note.relaxed for note in scope.notes)
     layout = {"whitespace_flexible": whitespace, "item_separator": ",", "key_separator": ":"}
     first_failure = failure = ""
     for relaxed, warning in _RELAXATIONS:
-        overrides = cast(Any, {**layout, **_STRICT, **relaxed})
-        grammar, failed, messages = _compiled(text, overrides)
+        simpler, grammar, failed, messages = _compiled(simpler, {**layout, **_STRICT, **relaxed})
         if not failed:
             told = dict.fromkeys(diagnosis(message) for message in messages)
             details = [with_places(message, simpler, source) for message in told]
@@ -69,25 +72,35 @@ def translated(schema: dict[str, Any], *, whitespace: bool, source: Source = NOW
         raise GrammarError(_unsatisfiable(scope, source))
 
     def fails(part: Schema) -> str | None:
-        _, failed, _ = _compiled(document.dumps(part), overrides)
-        return diagnosis(failed) or None
+        return diagnosis(_compiled(part, {**layout, **_STRICT, **relaxed})[2]) or None
 
     raise GrammarError(refusal(simpler, failure, fails, source))
 
 
-def _compiled(text: str, overrides: Any) -> tuple[str, str, list[str]]:
-    """The grammar of a schema's text, the engine's error ("" for none), and its warnings."""
-    try:
-        grammar = LLMatcher.grammar_from_json_schema(text, overrides=overrides)
-    except (ValueError, RecursionError) as error:
-        return "", str(error), []
-    return grammar, *tried(grammar)
+def _compiled(simpler: Schema, options: dict[str, Any]) -> tuple[Schema, str, str, list[str]]:
+    """A schema as the engine takes it, its grammar, the engine's error ("" for none), its warnings.
+
+    The engine also refuses a schema of which only a definition is impossible: without that
+    definition it is tried again.
+    """
+    while True:
+        text = document.dumps(simpler)
+        try:
+            grammar = LLMatcher.grammar_from_json_schema(text, overrides=cast(Any, options))
+        except (ValueError, RecursionError) as error:
+            return simpler, "", str(error), []
+        failed, messages = tried(grammar)
+        found = _IMPOSSIBLE.search(failed)
+        # Each round has one definition less.
+        if found is None or (place := definition(found[1], simpler)) is None:
+            return simpler, grammar, failed, messages
+        simpler = impossible.refuted(simpler, *place)
 
 
 def _unsatisfiable(scope: Scope, source: Source) -> str:
-    """That no answer satisfies the schema, and why where a rewrite found out."""
-    reasons = [_told(note, source) for note in scope.notes if note.impossible]
-    return f"the schema is unsatisfiable: {(*reasons, 'it forbids every value (at the top)')[0]}"
+    """That no answer satisfies the schema, and why: the first reason that a rewrite found."""
+    reason = next(note for note in scope.notes if note.impossible)
+    return f"the schema is unsatisfiable: {_told(reason, source)}"
 
 
 def _told(note: Note, source: Source) -> str:

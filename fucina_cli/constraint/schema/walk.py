@@ -87,12 +87,21 @@ def rewritten(schema: Schema, rewrite: Rewrite, scope: Scope) -> Schema:
     """
     if not isinstance(schema, dict):
         return schema
+    inside = each_inside(schema, lambda part: rewritten(part, rewrite, scope), scope)
+    return rewrite(inside, scope)
+
+
+def each_inside(
+    schema: dict[str, Any], change: Callable[[Schema], Schema], scope: Scope
+) -> dict[str, Any]:
+    """`schema` with the schemas directly inside it changed; `scope` points at each meanwhile."""
     here = scope.pointer
-    result: dict[str, Any] = {}
-    for key, value in schema.items():
-        result[key] = _inside(key, value, rewrite, scope, f"{here}/{escaped(key)}")
+    result = {
+        key: _inside(key, value, change, scope, f"{here}/{escaped(key)}")
+        for key, value in schema.items()
+    }
     scope.pointer = here
-    return rewrite(result, scope)
+    return result
 
 
 def parts(schema: Schema, pointer: str = "") -> list[tuple[str, Schema]]:
@@ -119,22 +128,25 @@ def subschemas(schema: Schema, pointer: str = "") -> Iterator[tuple[str, Schema]
         yield from subschemas(part, inner)
 
 
-def _inside(key: str, value: Any, rewrite: Rewrite, scope: Scope, pointer: str) -> Any:
-    scope.pointer = pointer
+def _inside(
+    key: str, value: Any, change: Callable[[Schema], Schema], scope: Scope, pointer: str
+) -> Any:
     if key in MANY and isinstance(value, list):
         changed = []
         for index, part in enumerate(value):
             scope.pointer = f"{pointer}/{index}"
-            changed.append(rewritten(part, rewrite, scope))
+            changed.append(change(part))
         return changed
     if key in NAMED and isinstance(value, dict):
         named = {}
         for name, part in value.items():
             scope.pointer = f"{pointer}/{escaped(name)}"
-            named[name] = rewritten(part, rewrite, scope)
+            # A property of `dependencies` may be a list of names.
+            named[name] = change(part) if isinstance(part, (dict, bool)) else part
         return named
-    if key in ONE:
-        return rewritten(value, rewrite, scope)
+    if key in ONE and isinstance(value, (dict, bool)):
+        scope.pointer = pointer
+        return change(value)
     return value
 
 

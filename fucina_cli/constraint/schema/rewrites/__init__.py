@@ -10,15 +10,19 @@ from __future__ import annotations
 from typing import Any
 
 from fucina_cli.constraint.schema.rewrites import (
+    all_of,
+    applicators,
     contains,
     counts,
     formats,
+    impossible,
     numbers,
     open_objects,
     pattern_properties,
     patterns,
     property_counts,
     property_names,
+    reference_names,
     references,
     trivial,
     unevaluated,
@@ -28,9 +32,13 @@ from fucina_cli.constraint.schema.walk import Rewrite, Schema, Scope, rewritten
 
 #: In the order in which they run.
 REWRITES: tuple[Rewrite, ...] = (
-    references.rewrite,
+    reference_names.rewrite,
     trivial.rewrite,
     counts.rewrite,
+    references.rewrite,
+    applicators.rewrite,
+    all_of.rewrite,
+    impossible.rewrite,
     unevaluated.rewrite,
     property_names.rewrite,
     pattern_properties.rewrite,
