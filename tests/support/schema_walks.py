@@ -33,8 +33,8 @@ _DRAFTS = {
 
 
 class _Bytes:
-    tokens = [*(bytes([value]) for value in range(256)), b"\xff<eos>"]
-    special_token_ids = [256]
+    tokens = (*(bytes([value]) for value in range(256)), b"\xff<eos>")
+    special_token_ids = (256,)
     eos_token_id, bos_token_id = 256, None
 
     def __call__(self, text: str | bytes) -> list[int]:

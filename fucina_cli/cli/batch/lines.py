@@ -12,7 +12,7 @@ import functools
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
@@ -86,15 +86,17 @@ class LineJob:
         if part == "raw prompt":
             return quoted("prompt")
         if part == "prompt":
-            return next((quoted(key) for key in _STARTS if key in self.given), part)
+            return self._first(_STARTS) or part
         if part == "system":
-            key = next((key for key in ("system", "messages") if key in self.given), None)
-            return self.flags(part) if key is None else quoted(key)
+            return self._first(("system", "messages")) or self.flags(part)
         if part == "constraint":
-            key = next((key for key in _kinds() if key in self.given), None)
-            return self.flags(part) if key is None else quoted(key)
+            return self._first(_kinds()) or self.flags(part)
         key = next((key for key, each in _options().items() if each.name == part), part)
         return quoted(key) if key in self.given else self.flags(part)
+
+    def _first(self, keys: Iterable[str]) -> str | None:
+        """The first of `keys` that the line has, as it is told; None for none."""
+        return next((quoted(key) for key in keys if key in self.given), None)
 
 
 class BadLine(Exception):

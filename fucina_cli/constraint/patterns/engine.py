@@ -109,7 +109,8 @@ def _conjuncts(tree: Node) -> list[tuple[Node, bool]]:
     end = len(parts)
     while end > begin and _stays(parts[end - 1], End, ahead=False):
         end -= 1
-    first, last = parts[:begin], parts[end:]
+    first: list[Node] = list(parts[:begin])
+    last: list[Node] = list(parts[end:])
     rest = parts[begin:end]
     found: list[tuple[Node, bool]] = []
     if Start() in first:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
@@ -29,14 +30,14 @@ _ABOUT = {
     **dict.fromkeys(
         ("required", "properties", "additionalProperties", "patternProperties", "minProperties",
          "maxProperties", "propertyNames", "dependencies", "dependentRequired",
-         "dependentSchemas"), {"object"}),
+         "dependentSchemas"), frozenset({"object"})),
     **dict.fromkeys(
         ("items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems",
-         "contains"), {"array"}),
-    **dict.fromkeys(("minLength", "maxLength", "pattern", "format"), {"string"}),
+         "contains"), frozenset({"array"})),
+    **dict.fromkeys(("minLength", "maxLength", "pattern", "format"), frozenset({"string"})),
     **dict.fromkeys(
         ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-        {"integer", "fraction"}),
+        frozenset({"integer", "fraction"})),
 }  # fmt: skip
 #: Keywords that only act through another one beside them.
 _HELPERS = frozenset({"then", "else", "minContains", "maxContains"})
@@ -127,7 +128,7 @@ class _Negation:
     def _applicator(self, key: str, schema: dict[str, Any], context: _Context) -> Schema | None:
         value = schema[key]
         if key == "not":
-            return value  # type: ignore[no-any-return]
+            return value
         if key == "$ref":
             return self._reference(value, context)
         if key == "allOf":
@@ -192,7 +193,7 @@ class _Negation:
         name = "integer" if whole else "number"
         options: list[Schema] = []
         edges = [None, *numbers, None]
-        for low, high in zip(edges, edges[1:], strict=False):
+        for low, high in itertools.pairwise(edges):
             if whole and low is not None and high is not None and high - low <= 1:
                 continue
             option: dict[str, Any] = {"type": name}

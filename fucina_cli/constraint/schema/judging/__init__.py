@@ -44,7 +44,8 @@ def exact(validator: Any, *, integers_by_value: bool = False) -> Any:
         if type(made) is ours_alone:
             return made
         # The subschema names a draft: jsonschema then takes the class that is registered for it.
-        kind = exact(type(made), integers_by_value=integers_by_value)
+        made_by: Any = type(made)
+        kind = exact(made_by, integers_by_value=integers_by_value)
         fields = [field for field in attrs.fields(type(made)) if field.init]
         return kind(**{field.alias: getattr(made, field.name) for field in fields})
 

@@ -120,7 +120,7 @@ def _resolved(validator: Any, keyword: str, reference: str) -> Any:
     return validator._resolver.lookup(reference)
 
 
-KEYWORDS = {
+KEYWORDS: dict[str, Any] = {
     "additionalProperties": additional_properties,
     "pattern": pattern,
     "patternProperties": pattern_properties,
