@@ -95,6 +95,10 @@ def _check_silent(line: CommandLine, mode: Mode, chosen: list[Mode]) -> None:
         raise FlagError(f"{mode.name} and {line.flag(line.start)}", "can't be given together")
     if mode.prompt == "needed" and not line.start:
         raise FlagError(mode.name, "needs a prompt: --chat, --prompt or TOKEN_IDS")
+    for name, each in job_options().items():
+        about_prompt = name == "think" and mode.prompt != "none"
+        if line.given(name) and not about_prompt and not (name == "gen" and line[name] == 0):
+            raise FlagError(each.flag, f"has no effect: {mode.name} writes no answer")
     faster = line.runtime.drafts or ("streams" if line.streams > 1 else None)
     if faster:
         raise FlagError(line.flag(faster), f"speeds nothing up: {mode.name} writes no answer")

@@ -29,7 +29,7 @@ class SamplingConfig:
     )  # fmt: skip
     top_k: int = option(
         0, "Keep the K likeliest, 0 off.", "K", metadata=_FILE + "top_k",
-        within=(0, _MOST), unit="tokens",
+        within=(0, _MOST), unit="tokens", elsewhere=((-1, "leave it out"),),
     )  # fmt: skip
     top_p: float = option(
         1.0, "Keep the likeliest of total probability P, 1 off.", "P", metadata=_FILE + "top_p",
@@ -56,7 +56,7 @@ class SamplingConfig:
     )
     seed: int = option(
         0, "Seed of the draws; random when not given, see --json.", "S",
-        within=(0, draws.LIMIT - 1),
+        within=(0, draws.LIMIT - 1), elsewhere=((-1, "leave it out for a random one"),),
     )  # fmt: skip
 
     def __post_init__(self) -> None:

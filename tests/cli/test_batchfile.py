@@ -349,7 +349,7 @@ def test_of_greedy_and_temp_the_line_has_the_last_word(
     ("line", "message"),
     [
         ('"gen": 0', '"gen": 0 is out of range; give 1 to 10000000'),
-        ('"gen": -1', '"gen": -1 is out of range; give 1 to 10000000'),
+        ('"gen": -1', '"gen": -1 is out of range; give 1 to 10000000, or leave it out for 2048'),
         ('"gen": 3.0', '"gen": must be an integer, not a number with a fraction or exponent'),
         ('"gen": true', '"gen": must be an integer, not a boolean'),
         ('"gen": 10000001', '"gen": 10000001 is out of range; give 1 to 10000000'),

@@ -1,4 +1,4 @@
-"""Preparing and judging in a worker: what is hostile ends the worker at most, and it is replaced."""
+"""Preparing and judging in a worker: what is hostile ends it at most, and it is replaced."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from fucina_cli import JsonSchema, Regex
+from fucina_cli import JsonSchema, Lark, Regex
 from fucina_cli.constraint import guard as guards
 from fucina_cli.constraint.guard import Guard, JudgeFailed
 from fucina_cli.constraint.judge import Judge
@@ -58,8 +58,8 @@ def test_what_is_hostile_is_refused_in_words_and_the_next_constraint_is_prepared
     words = DEEDS[deed].replace("SECONDS", "longer than 0.3 s to compile; simplify it, or raise")
     assert words in str(caught.value)
     assert guard.prepare(Hostile("be well")).engine_text
+    begin = time.monotonic()
     with pytest.raises(GrammarError, match=words):  # at once: it is not tried again
-        begin = time.monotonic()
         guard.prepare(Hostile(deed))
     assert time.monotonic() - begin < SECONDS / 2
 
@@ -77,18 +77,15 @@ def test_an_answer_that_can_not_be_judged_is_left_unjudged_with_the_reason(
     assert guard.judge(SOURCES["triage"], "{}").valid is False
 
 
-@pytest.mark.parametrize("text", [ENDLESS, '{"type":"integer","multipleOf":99999989}'])
-def test_a_schema_that_the_engine_builds_for_ever_is_a_matter_of_the_limit(
-    guard: Guard, text: str
-) -> None:
+def test_a_grammar_that_the_engine_builds_for_ever_is_a_matter_of_the_limit(guard: Guard) -> None:
     with pytest.raises(GrammarError, match="longer than"):
-        guard.prepare(JsonSchema(text))
+        guard.prepare(Lark(ENDLESS))
 
 
 def test_what_the_engine_dies_of_is_survived(guard: Guard) -> None:
     grammar = '{"grammars":[{"json_schema":{"const":-9223372036854775808}}]}'
 
-    with pytest.raises(GrammarError, match="SIGSEGV|crashed"):
+    with pytest.raises(GrammarError, match="native code crashed on it"):
         guard.prepare(Engine(grammar))
 
 
@@ -193,13 +190,13 @@ def test_a_class_that_another_process_can_not_import_is_prepared_here(guard: Gua
 
 _OWNER = """
 import sys, threading, time
-from fucina_cli import JsonSchema, Regex
+from fucina_cli import Lark, Regex
 from fucina_cli.constraint.guard import Guard
 guard = Guard(60.0)
 if sys.argv[1] == "fork": guard.start()
 guard.prepare(Regex("a"))
 print(guard._idle[0]._pid, flush=True)
-if sys.argv[2] == "busy": guard.begin(JsonSchema(sys.argv[3])); guard._begun.is_done(0.3)
+if sys.argv[2] == "busy": guard.begin(Lark(sys.argv[3])); guard._begun.is_done(0.3)
 time.sleep(60)
 """
 

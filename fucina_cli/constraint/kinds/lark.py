@@ -54,4 +54,5 @@ KIND = Kind(
     spec=Lark,
     read=Lark,
     takes=lambda _value: False,
+    takes_paths=False,
 )

@@ -46,6 +46,7 @@ def judge(schema: Any, text: str) -> Verdict:
                     break
         except TimeLimit:
             raise
-        except Exception as failure:  # a pattern re can't read, a reference without a target
-            return Verdict(None, (f"the validator failed: {one_line(str(failure))}",))
+        except Exception as failure:  # an unreadable pattern, a reference without a target
+            if not errors:
+                return Verdict(None, (f"it can't be judged: {one_line(str(failure))}",))
     return Verdict(not errors, tuple(errors))
