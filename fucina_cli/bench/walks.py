@@ -57,7 +57,7 @@ class Walker:
                 if closing or ids.size == 1 or draw.random() < 0.3:
                     return Walk(bytes(text), True)
                 ids = ids[ids != stop]
-            if closing:
+            if closing and not lexer.opened:
                 ranks = self._ranks[lexer.inside][ids]
                 ids = ids[ranks == ranks.min()]
             token = int(draw.choice(ids))
@@ -91,20 +91,29 @@ def _rank_outside(piece: bytes) -> int:
         return _LAST_RANK
     if piece[0] in _CLOSERS:
         return 0 if not piece.strip(_CLOSERS) else 1
-    return 3 if piece.endswith((b"{", b"[")) else 2
+    opens = piece.endswith((b"{", b"[")) or (piece.startswith(b'"') and len(piece) > 1)
+    return 3 if opens else 2
 
 
 class _Lexer:
-    """Follows JSON text: whether its end lies inside a string."""
+    """Follows JSON text.
+
+    Attributes:
+        inside: whether its end lies inside a string.
+        opened: whether that string is still empty. It is not closed at once: keys that are all
+            empty would be repeated ones.
+    """
 
     def __init__(self) -> None:
-        self.inside = self._escaped = False
+        self.inside = self.opened = self._escaped = False
 
     def read(self, piece: bytes) -> None:
+        """Read on."""
         for byte in piece:
+            self.opened = False
             if self._escaped:
                 self._escaped = False
             elif self.inside and byte == ord("\\"):
                 self._escaped = True
             elif byte == ord('"'):
-                self.inside = not self.inside
+                self.inside = self.opened = not self.inside
