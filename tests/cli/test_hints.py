@@ -92,7 +92,6 @@ def test_every_flag_of_elsewhere_leads_to_one_that_exists() -> None:
         (["--gen", "-1"], "or leave it out for 2048"),
         (["--ctx", "0"], "or leave it out"),
         (["--threads", "-1"], "or leave it out for all cores"),
-        (["--top-k", "-1"], "or leave it out"),
     ],
 )
 def test_numbers_that_mean_something_elsewhere_have_a_way_out(

@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 from fucina_cli.constraint.kind import GrammarError
 from fucina_cli.constraint.kinds.json_schema import JsonSchema
-from fucina_cli.constraint.schema import check
 from fucina_cli.constraint.schema.keywords import KEYWORDS
 from fucina_cli.constraint.schema.locate import locate
 from fucina_cli.constraint.schema.older import modernized
 from fucina_cli.constraint.schema.rewrites import trivial
 from fucina_cli.constraint.schema.source import Source
 from fucina_cli.constraint.schema.walk import Scope, rewritten, subschemas
-from fucina_cli.limits import TimeLimit
 
 _INNER = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 _DRAFT = "http://json-schema.org/draft-0%d/schema#"
@@ -532,11 +530,3 @@ def test_every_subschema_is_visited_once() -> None:
     assert [pointer for pointer, _ in subschemas(schema)] == [
         "", "/items/0", "/items/0/not", "/items/1", "/properties/a~1b", "/properties/a~1b/anyOf/0",
     ]  # fmt: skip
-
-
-def test_a_schema_too_large_to_check_is_not_called_deep(monkeypatch: pytest.MonkeyPatch) -> None:
-    def late(_seconds: float) -> None:
-        raise TimeLimit
-
-    monkeypatch.setattr(check, "time_limit", late)
-    assert "too large to be checked within 10 s" in _refusal(_INNER)
