@@ -83,7 +83,9 @@ def flag(written: str, flags: Collection[str]) -> str:
         return _meant(FLAGS[name], flags)
     if len(name) < _SHORTEST:
         return ""
-    long = {each[2:]: (each,) for each in flags if each.startswith("--")}
+    long: dict[str, tuple[str, ...]] = {
+        each[2:]: (each,) for each in flags if each.startswith("--")
+    }
     long = {**{key: ours for key, ours in FLAGS.items() if len(key) >= _SHORTEST}, **long}
     similar = difflib.get_close_matches(name, long, 1, _SIMILAR)
     similar += [each for each in long if each.startswith(name)]

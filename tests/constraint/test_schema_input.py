@@ -489,7 +489,7 @@ def test_a_schema_that_forbids_every_value_is_unsatisfiable(schema: Any) -> None
 
 # --- anything --------------------------------------------------------------------------------
 
-_VALUES = st.sampled_from(
+_VALUES: st.SearchStrategy[Any] = st.sampled_from(
     [
         None, True, False, 0, -1, 1.5, "", "a", "object", "#/x", "#", "http://[", "[", [], {},
         ["a"], [1], {"a": {}}, {"a": ["b"]}, [{}], [True], {"type": "string"}, 10**30, "\ud800",

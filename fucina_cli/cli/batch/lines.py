@@ -88,8 +88,8 @@ class LineJob:
         if part == "prompt":
             return next((quoted(key) for key in _STARTS if key in self.given), part)
         if part == "system":
-            key = next((key for key in ("system", "messages") if key in self.given), None)
-            return self.flags(part) if key is None else quoted(key)
+            given = [quoted(key) for key in ("system", "messages") if key in self.given]
+            return given[0] if given else self.flags(part)
         if part == "constraint":
             key = next((key for key in _kinds() if key in self.given), None)
             return self.flags(part) if key is None else quoted(key)
