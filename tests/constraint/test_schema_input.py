@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fucina_cli.constraint.kind import GrammarError
 from fucina_cli.constraint.kinds.json_schema import JsonSchema
+from fucina_cli.constraint.schema.contradiction import contradiction
 from fucina_cli.constraint.schema.keywords import KEYWORDS
 from fucina_cli.constraint.schema.locate import locate
 from fucina_cli.constraint.schema.older import modernized
@@ -423,6 +424,42 @@ def test_a_refusal_of_the_engine_names_keyword_and_place(
     assert all(word in message for word in words), message
     assert "line 1 column" not in message
     assert "json-schema:" not in message
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"type": "integer", "minimum": 5, "maximum": 1}, ""),
+        ({"allOf": [{}, {"type": "array", "minItems": 2, "maxItems": 1}]}, "/allOf/1"),
+        (
+            {"type": "object", "properties": {"a": {"enum": []}}, "required": ["a"]},
+            "/properties/a",
+        ),
+        ({"type": "array", "minItems": 1, "items": {"const": 1, "type": "null"}}, "/items"),
+        ({"$ref": "#/$defs/a", "$defs": {"a": False}}, "/$defs/a"),
+    ],
+)
+def test_a_contradiction_is_found_where_every_answer_must_satisfy(schema: Any, place: str) -> None:
+    found = contradiction(schema)
+    assert found is not None
+    assert found[0] == place
+    assert _refusal(schema).endswith(f"(at {place or 'the top'})")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"a": False}},
+        {"anyOf": [False, {"type": "integer", "minimum": 5, "maximum": 1}, {}]},
+        {"minimum": 5, "maximum": 1},
+        {"type": "array", "items": False},
+        {"const": 1.0, "type": "integer"},
+        {"$ref": "#"},
+        {"required": ["a"], "additionalProperties": False},
+    ],
+)
+def test_no_contradiction_is_seen_where_there_is_an_answer(schema: Any) -> None:
+    assert contradiction(schema) is None
 
 
 def test_a_long_pattern_does_not_push_the_reason_out_of_the_message() -> None:
