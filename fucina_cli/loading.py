@@ -33,8 +33,6 @@ def model_path(part: str, name: str, family: Family | None) -> Path:
     if not name:
         raise InputError(part, "the path is empty; give a .gguf file")
     if name != builtin.NAME:
-        if name.lower() in (builtin.NAME, f"{builtin.NAME}.gguf") and not Path(name).exists():
-            raise InputError(part, f"no such file; the built-in model is named {builtin.NAME}")
         return Path(name)
     path = None if family is None else builtin.builtin_path(family.name)
     if path is None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+
+from fucina_cli.options import Option
 
 #: Flags of llama.cpp, vLLM, Ollama, transformers and APIs without dashes, and ours in order of
 #: preference. A value without dashes at its beginning is said as it is.
@@ -100,6 +103,24 @@ def _meant(ours: Iterable[str], flags: Collection[str]) -> str:
         if each.split()[0] in flags:
             return f"did you mean {each}?"
     return ""
+
+
+def repeated(arguments: Iterable[str], options: Iterable[Option]) -> list[str]:
+    """The flags that a command line has more than once although only the last one counts."""
+    by_flag = {name: each for each in options for name in (each.flag, each.short) if name}
+    counts: Counter[str] = Counter()
+    rest = iter(arguments)
+    for argument in rest:
+        if argument == "--":
+            break
+        name, separator, _value = argument.partition("=")
+        each = by_flag.get(name)
+        if each is None or each.type is bool:
+            continue
+        counts[each.flag] += not each.repeatable
+        if not separator:
+            next(rest, None)  # its value, which may look like a flag
+    return [name for name, count in counts.items() if count > 1]
 
 
 def is_file(value: str) -> bool:

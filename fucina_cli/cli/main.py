@@ -93,8 +93,16 @@ def _parse_and_run(family: Family, arguments: list[str]) -> int:
         output.error(f"{_usage(error)}{_way_out(error, arguments)}; see {family.command} --help")
         return exits.BAD_INPUT
     if parsed:
+        _tell_repeated(parsed[0], arguments)
         return _run(parsed[0])
     return code if isinstance(code, int) else exits.OK  # --help, --version
+
+
+def _tell_repeated(line: CommandLine, arguments: list[str]) -> None:
+    from fucina_cli.cli import hints
+
+    for flag in [] if line.quiet else hints.repeated(arguments, line.options):
+        output.warning(f"{flag}: given more than once; the last one counts")
 
 
 def _run(line: CommandLine) -> int:

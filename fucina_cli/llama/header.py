@@ -12,7 +12,6 @@ import stat
 import struct
 from pathlib import Path
 
-from fucina_cli.llama import names
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.text import printable, reason
 
@@ -63,7 +62,7 @@ def _read_head(path: Path) -> bytes:
         with open(path, "rb") as file:
             return file.read(_GLANCE_BYTES)
     except FileNotFoundError:
-        raise ModelError(f"no such file; {names.way_out(path)}") from None
+        raise ModelError("no such file; check the path") from None
     except (OSError, ValueError) as error:
         raise ModelError(f"can't be read: {reason(error)}") from None
 

@@ -29,7 +29,7 @@ class SamplingConfig:
     )  # fmt: skip
     top_k: int = option(
         0, "Keep the K likeliest, 0 off.", "K", metadata=_FILE + "top_k",
-        within=(0, _MOST), unit="tokens", elsewhere=((-1, "leave it out"),),
+        within=(0, _MOST), unit="tokens",
     )  # fmt: skip
     top_p: float = option(
         1.0, "Keep the likeliest of total probability P, 1 off.", "P", metadata=_FILE + "top_p",

@@ -360,7 +360,10 @@ def test_of_greedy_and_temp_the_line_has_the_last_word(
         ('"repeat_penalty": 0', '"repeat_penalty": 0 is out of range; give 0.01 to 100'),
         ('"freq_penalty": 1e3', '"freq_penalty": 1000 is out of range; give -100 to 100'),
         ('"presence_penalty": -101', '"presence_penalty": -101 is out of range; give -100 to 100'),
-        ('"seed": -1', '"seed": -1 is out of range; give 0 to 2^64-1'),
+        (
+            '"seed": -1',
+            '"seed": -1 is out of range; give 0 to 2^64-1, or leave it out for a random one',
+        ),
         ('"temp": 1e-9', '"temp": 1e-09 is too small; give 0 for greedy'),
         ('"temp": 1e999', '"temp": the number is out of range'),
         ('"temp": %s' % ("9" * 400), '"temp": the number is out of range'),

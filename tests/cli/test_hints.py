@@ -82,6 +82,28 @@ def test_every_flag_of_elsewhere_leads_to_one_that_exists() -> None:
         assert ours == ("MODEL",) or any(each.split()[0] in KNOWN for each in ours), name
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--chat", "a", "--chat", "b"], ["--chat"]),
+        (["--gen=1", "-n", "2", "--temp", "0", "--temp=1"], ["--gen", "--temp"]),
+        (["--stop", "a", "--stop", "b", "--quiet", "--quiet", "--exact", "--no-exact"], []),
+        (["--chat", "--gen", "--gen", "3"], []),
+        (["--stop", "--gen", "--gen", "3"], []),
+        (["--gen", "3", "--", "--gen"], []),
+    ],
+    ids=str,
+)
+def test_a_flag_that_is_given_twice_is_told(arguments: list[str], told: list[str]) -> None:
+    assert hints.repeated(arguments, flags()) == told
+
+
+def test_of_a_flag_that_is_given_twice_the_last_counts(llama_path: Path, cli: RunHere) -> None:
+    result = cli(llama_path, "--prompt", "a", "--choice", "b", "--gen", "9", "--gen", "8")
+    assert (result.code, result.out) == (0, "b\n")
+    assert result.err == "warning: --gen: given more than once; the last one counts\n"
+
+
 # -- values --------------------------------------------------------------------------------------
 
 
@@ -92,7 +114,6 @@ def test_every_flag_of_elsewhere_leads_to_one_that_exists() -> None:
         (["--gen", "-1"], "or leave it out for 2048"),
         (["--ctx", "0"], "or leave it out"),
         (["--threads", "-1"], "or leave it out for all cores"),
-        (["--top-k", "-1"], "or leave it out"),
     ],
 )
 def test_numbers_that_mean_something_elsewhere_have_a_way_out(

@@ -34,7 +34,7 @@ def check_schema(schema: Any, source: Source = NOWHERE) -> None:
             # Without formats: Python's `re` does not support every valid pattern.
             kind(kind.META_SCHEMA).validate(schema)
         except jsonschema.ValidationError as error:
-            pointer, text = explained(list(error.path), error.message, schema)
+            pointer, text = explained(list(error.absolute_path), error.message, schema)
             raise GrammarError(f"not a JSON schema: {text} (at {source.place(pointer)})") from None
         except ValueError as error:  # of `$schema` as a URI
             place = source.place("/$schema")

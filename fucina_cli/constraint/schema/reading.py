@@ -29,7 +29,7 @@ def read(value: Any, text: str = "") -> tuple[Any, Source]:
         schema, older = modernized(schema)
     except RecursionError:
         raise GrammarError("the schema is nested too deeply") from None
-    return schema, Source(text, prefix, (*notes, *older))
+    return schema, Source(text, prefix, (*notes, *older), schema)
 
 
 def _repeated(text: str, prefix: str) -> list[Note]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from fucina_cli.constraint.schema.contradiction import contradiction
 from fucina_cli.constraint.schema.explain import shown
 from fucina_cli.constraint.schema.locate import Fails, locate
 from fucina_cli.constraint.schema.source import Source
@@ -34,6 +35,11 @@ def refusal(schema: Schema, failure: str, fails: Fails, source: Source) -> str:
             pointer, text = named
             return f"{text} (at {source.place(pointer)})"
         pointer, failure = locate(schema, failure, fails)
+        if "nsatisfiable" in failure:
+            written = contradiction(source.schema, pointer) or contradiction(source.schema)
+            if written is not None:
+                pointer, text = written
+                return f"{_UNSATISFIABLE}: {text} (at {source.place(pointer)})"
         part = resolved(schema, pointer)
     except RecursionError:
         return without_places(failure)
@@ -121,20 +127,8 @@ def _patterns(part: dict[str, Any]) -> str:
 def _contradiction(failure: str, part: dict[str, Any]) -> str:
     """Which keywords of a part exclude each other."""
     reason = failure.partition("schema: ")[2] or failure
-    values = part.get("enum") if isinstance(part.get("enum"), list) else None
-    if values == []:
-        return "`enum` is empty"
-    if "const" in part and values is not None and part["const"] not in values:
-        return f"`const` {shown(part['const'])} is not in `enum` {shown(values)}"
     if reason == "incompatible types":
-        given = next((key for key in ("const", "enum") if key in part), None)
-        if given and "type" in part:
-            return f"`{given}` {shown(part[given])} has no value of `type` {shown(part['type'])}"
         return "its parts have no type in common"
-    bounds = re.match(r"(\w+) \((.*?)\) is greater than (\w+) \((.*?)\)", reason)
-    if bounds:
-        low, least, high, most = bounds.groups()
-        return f"`{low}` {least} is above `{high}` {most}"
     required = re.match(r"required property '(.*)' is unsatisfiable", reason)
     if required:
         name = required.group(1)
@@ -142,8 +136,6 @@ def _contradiction(failure: str, part: dict[str, Any]) -> str:
         why = "which no value can have"
         if isinstance(declared, dict) and name in declared:
             why = "whose schema no value satisfies"
-        elif part.get("additionalProperties") is False:
-            why = "which `additionalProperties: false` forbids"
         return f'`required` names "{name}", {why}'
     if reason.startswith("Regex is empty"):
         keys = [f"`{key}`" for key in _OF_TEXT if key in part and key != "type"]

@@ -9,6 +9,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]
+from typing import Any
 
 from fucina_cli.constraint.schema.walk import Note, escaped
 
@@ -25,11 +26,13 @@ class Source:
         text: the user's own text; "" where the schema was not given as text.
         prefix: JSON pointer of the schema within it, where it was in a wrapper.
         notes: what was read otherwise than it was written.
+        schema: as it was read, before any rewrite.
     """
 
     text: str = field(default="", repr=False)
     prefix: str = ""
     notes: tuple[Note, ...] = ()
+    schema: Any = field(default=None, repr=False, compare=False)
 
     @property
     def identity(self) -> Hashable:

@@ -1,4 +1,4 @@
-"""What was probably meant by a path of a model at which there is no file."""
+"""What was probably meant by the name of a model that is no file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import difflib
 import os
 import re
 from pathlib import Path
+
+from fucina_cli import builtin
+from fucina_cli.cli.process.exits import FlagError
 
 _HUB = re.compile(
     r"(?:hf:/+|(?:https?:/+)?(?:www\.)?(?:hf\.co|huggingface\.co)/)?"
@@ -15,10 +18,21 @@ _OLLAMA = re.compile(r"[a-z0-9][\w.-]*:[\w.-]+", re.ASCII)
 _SIMILAR = 0.75
 
 
-def way_out(path: Path) -> str:
-    """What to do about the path of a model at which there is no file."""
-    name = str(path)  # of an address it has one slash after the colon
-    near = _near(path)
+def check_model(name: str) -> None:
+    """Raise FlagError for a model that is neither a file nor built in, with the way out."""
+    try:
+        missing = bool(name) and name != builtin.NAME and not os.path.lexists(name)
+    except (OSError, ValueError):
+        return
+    if missing:
+        raise FlagError(f"'{name}'", f"no such file; {way_out(name)}")
+
+
+def way_out(name: str) -> str:
+    """What to do about the name of a model for which there is no file."""
+    if name.lower().removesuffix(".gguf") == builtin.NAME:
+        return f"the built-in model is named {builtin.NAME}"
+    near = _near(Path(name))
     if near:
         return f"did you mean '{near}'?"
     hub = _HUB.fullmatch(name)
