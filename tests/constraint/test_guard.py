@@ -77,12 +77,9 @@ def test_an_answer_that_can_not_be_judged_is_left_unjudged_with_the_reason(
     assert guard.judge(SOURCES["triage"], "{}").valid is False
 
 
-@pytest.mark.parametrize("text", [ENDLESS, '{"type":"integer","multipleOf":99999989}'])
-def test_a_schema_that_the_engine_builds_for_ever_is_a_matter_of_the_limit(
-    guard: Guard, text: str
-) -> None:
+def test_a_schema_that_the_engine_builds_for_ever_is_a_matter_of_the_limit(guard: Guard) -> None:
     with pytest.raises(GrammarError, match="longer than"):
-        guard.prepare(JsonSchema(text))
+        guard.prepare(JsonSchema(ENDLESS))
 
 
 def test_what_the_engine_dies_of_is_survived(guard: Guard) -> None:

@@ -12,7 +12,11 @@ from typing import Any
 
 from fucina_cli.constraint.kind import Prepared, Verdict
 
-ENDLESS = '{"type":"integer","multipleOf":86400000,"minimum":0,"maximum":8640000000}'
+#: The engine looks for a common multiple among a hundred million remainders.
+ENDLESS = (
+    '{"type":"integer","minimum":0,"maximum":8640000000,'
+    '"allOf":[{"multipleOf":9600},{"multipleOf":9001}]}'
+)
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,8 @@ def check_schema(schema: Any) -> None:
     with jsonschema_for(schema) as jsonschema:
         from fucina_cli.constraint.schema.judging import exact
 
-        kind = exact(validator_class(jsonschema, schema), integers_by_value=True)
+        kind = exact(validator_class(jsonschema, schema), of_schemas=True)
         try:
-            # Without formats: Python's `re` does not support every valid pattern.
             kind(kind.META_SCHEMA).validate(schema)
         except jsonschema.ValidationError as error:
             where = "/".join(str(part) for part in error.path)

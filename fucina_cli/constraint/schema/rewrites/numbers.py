@@ -206,7 +206,7 @@ def _bounded(schema: dict[str, Any], scope: Scope) -> Schema:
         return {**rest, **pieces[0]}
     rest.pop("type", None)
     name = "integer" if whole else "number"
-    branches = [{"type": others}] if others else []
+    branches: list[Any] = [{"type": others}] if others else []
     branches += [piece if "enum" in piece else {"type": name, **piece} for piece in pieces]
     return _with_any_of(rest, branches)
 
