@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from llguidance import LLMatcher, LLTokenizer
 
 from fucina_cli import JsonSchema
-from fucina_cli.constraint import trial
 from fucina_cli.constraint.kind import GrammarError
 from fucina_cli.constraint.schema import document
 from fucina_cli.constraint.schema.engine_numbers import digits_of
+from fucina_cli.constraint.trial import LIMITS
 
 _BYTES = LLTokenizer("byte")
 
@@ -26,9 +26,7 @@ class Engine:
     def __init__(self, schema: str) -> None:
         self.schema = JsonSchema(schema)
         self.prepared = self.schema.prepare()
-        self._matcher = LLMatcher(
-            _BYTES, self.prepared.engine_text, log_level=0, limits=trial.LIMITS
-        )
+        self._matcher = LLMatcher(_BYTES, self.prepared.engine_text, log_level=0, limits=LIMITS)
         assert not self._matcher.is_error(), self._matcher.get_error()
 
     def writes(self, answer: str) -> bool:
@@ -129,7 +127,9 @@ def test_under_a_step_too(schema: dict[str, Any], step: int | Decimal, times: li
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_a_constant_is_written_with_its_digits_or_refused(data: st.DataObject) -> None:
-    value = data.draw(small | st.integers(-(10**20), 10**20) | st.integers(-(2**54), 2**54))
+    value: int | Decimal = data.draw(
+        small | st.integers(-(10**20), 10**20) | st.integers(-(2**54), 2**54)
+    )
     schema = document.dumps({"const": value})
     try:
         engine = Engine(schema)

@@ -30,8 +30,7 @@ def check_schema(schema: Any, source: Source = NOWHERE) -> None:
         from fucina_cli.constraint.schema.judging import exact
 
         try:
-            kind = exact(validator_class(jsonschema, schema), integers_by_value=True)
-            # Without formats: Python's `re` does not support every valid pattern.
+            kind = exact(validator_class(jsonschema, schema), of_schemas=True)
             kind(kind.META_SCHEMA).validate(schema)
         except jsonschema.ValidationError as error:
             pointer, text = explained(list(error.absolute_path), error.message, schema)

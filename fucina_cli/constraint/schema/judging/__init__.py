@@ -28,14 +28,17 @@ KEYWORDS: dict[str, Keyword] = {
 
 
 @functools.cache
-def exact(validator: Any, *, integers_by_value: bool = False) -> Any:
+def exact(validator: Any, *, of_schemas: bool = False) -> Any:
     """A validator class of jsonschema with those keywords of its draft replaced by ours.
 
-    `integers_by_value`: 1.0 is an integer in drafts 3 and 4 too.
+    `of_schemas`: for instances that are schemas themselves. 1.0 is then an integer in drafts 3
+    and 4 too, and no format is asserted: a pattern is read where it is used.
     """
     known = validator.VALIDATORS
     ours = {name: _reported(check) for name, check in KEYWORDS.items() if name in known}
-    types = numbers.types(validator.TYPE_CHECKER, by_value=integers_by_value)
+    if of_schemas:
+        ours["format"] = _unchecked
+    types = numbers.types(validator.TYPE_CHECKER, by_value=of_schemas)
     ours_alone = extend(validator, validators=ours, type_checker=types)
     evolve = ours_alone.evolve
 
@@ -44,13 +47,17 @@ def exact(validator: Any, *, integers_by_value: bool = False) -> Any:
         if type(made) is ours_alone:
             return made
         # The subschema names a draft: jsonschema then takes the class that is registered for it.
-        made_by: Any = type(made)
-        kind = exact(made_by, integers_by_value=integers_by_value)
-        fields = [field for field in attrs.fields(type(made)) if field.init]
+        standard: Any = type(made)
+        kind = exact(standard, of_schemas=of_schemas)
+        fields = [field for field in attrs.fields(standard) if field.init]
         return kind(**{field.alias: getattr(made, field.name) for field in fields})
 
     ours_alone.evolve = evolved
     return ours_alone
+
+
+def _unchecked(*_: Any) -> Iterator[Any]:
+    yield from ()
 
 
 def _reported(check: Keyword) -> Any:
