@@ -9,16 +9,17 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
-from fucina_cli import JsonSchema, Regex
+from fucina_cli import JsonSchema, Lark, Regex
 from fucina_cli.constraint import guard as guards
 from fucina_cli.constraint.guard import Guard, JudgeFailed
 from fucina_cli.constraint.judge import Judge
 from fucina_cli.constraint.kind import GrammarError, Prepared, Verdict
 from tests.support.grammars import SOURCES
-from tests.support.hostile import ENDLESS, Hostile
+from tests.support.hostile import CRASHING, ENDLESS, Hostile
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no worker")
 
@@ -77,43 +78,15 @@ def test_an_answer_that_can_not_be_judged_is_left_unjudged_with_the_reason(
     assert guard.judge(SOURCES["triage"], "{}").valid is False
 
 
-@pytest.mark.parametrize("text", [ENDLESS, '{"type":"integer","multipleOf":99999989}'])
-def test_a_schema_that_the_engine_builds_for_ever_is_a_matter_of_the_limit(
-    guard: Guard, text: str
-) -> None:
-    with pytest.raises(GrammarError, match="longer than"):
-        guard.prepare(JsonSchema(text))
-
-
-def test_what_the_engine_dies_of_is_survived(guard: Guard) -> None:
-    grammar = '{"grammars":[{"json_schema":{"const":-9223372036854775808}}]}'
-
-    with pytest.raises(GrammarError, match="native code crashed on it"):
-        guard.prepare(Engine(grammar))
-
-
-@dataclass(frozen=True)
-class Engine:
-    """A grammar in the engine's own notation."""
-
-    text: str
-
-    kind = "engine"
-
-    @property
-    def identity(self) -> str:
-        return self.text
-
-    def prepare(self) -> Prepared:
-        from fucina_cli.constraint.trial import checked
-
-        return checked(self.text)
-
-    def judge(self, _text: str) -> Verdict:
-        return Verdict(None)
-
-    def value(self, text: str) -> str:
-        return text
+def test_the_engine_itself_may_take_for_ever_and_crash() -> None:
+    guard = Guard(2.0)
+    try:
+        with pytest.raises(GrammarError, match="longer than 2 s"):
+            guard.prepare(Lark(ENDLESS))
+        with pytest.raises(GrammarError, match="native code crashed on it"):
+            guard.prepare(Lark(CRASHING))
+    finally:
+        guard.close()
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -193,13 +166,13 @@ def test_a_class_that_another_process_can_not_import_is_prepared_here(guard: Gua
 
 _OWNER = """
 import sys, threading, time
-from fucina_cli import JsonSchema, Regex
+from fucina_cli import Lark, Regex
 from fucina_cli.constraint.guard import Guard
 guard = Guard(60.0)
 if sys.argv[1] == "fork": guard.start()
 guard.prepare(Regex("a"))
 print(guard._idle[0]._pid, flush=True)
-if sys.argv[2] == "busy": guard.begin(JsonSchema(sys.argv[3])); guard._begun.is_done(0.3)
+if sys.argv[2] == "busy": guard.begin(Lark(open(sys.argv[3]).read())); guard._begun.is_done(0.3)
 time.sleep(60)
 """
 
@@ -207,9 +180,13 @@ time.sleep(60)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 @pytest.mark.parametrize("state", ["idle", "busy"])
-def test_no_worker_outlives_its_owner_however_that_ends(start: str, state: str) -> None:
+def test_no_worker_outlives_its_owner_however_that_ends(
+    start: str, state: str, tmp_path: Path
+) -> None:
+    grammar = tmp_path / "endless.lark"
+    grammar.write_text(ENDLESS)
     owner = subprocess.Popen(
-        [sys.executable, "-c", _OWNER, start, state, ENDLESS], stdout=subprocess.PIPE
+        [sys.executable, "-c", _OWNER, start, state, str(grammar)], stdout=subprocess.PIPE
     )
     assert owner.stdout is not None
     worker = int(owner.stdout.readline())
