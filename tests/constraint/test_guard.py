@@ -89,6 +89,24 @@ def test_the_engine_itself_may_take_for_ever_and_crash() -> None:
         guard.close()
 
 
+_HUNGRY = """
+from fucina_cli import Choice
+from fucina_cli.constraint import serving
+from fucina_cli.constraint.guard import Guard
+serving._MOST_BYTES = 60 << 20
+guard = Guard(60.0)
+guard.start()
+try: guard.prepare(Choice([f"{number * 7919:030x}" for number in range(60_000)]))
+except ValueError as error: print(error)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="has no such limit")
+def test_an_engine_that_eats_memory_is_told_from_one_that_crashes() -> None:
+    done = subprocess.run([sys.executable, "-c", _HUNGRY], capture_output=True, check=True)
+    assert b"GB of memory" in done.stdout
+
+
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_worker_prepares_and_judges_as_this_process_does(guard: Guard, name: str) -> None:
     spec = SOURCES[name]
