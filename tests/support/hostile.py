@@ -12,8 +12,17 @@ from typing import Any
 
 from fucina_cli.constraint.kind import Prepared, Verdict
 
-#: Lark: the engine builds the intersection of its automata for minutes.
-ENDLESS = "start: A\nA: /(.{101})*x/ & /(.{103})*x/ & /(.{107})*x/"
+
+def _chain(length: int, start: str = "") -> str:
+    """Rules each of which is the next one, once or twice, after `start`; the last may be empty."""
+    rules = (f"r{i}: r{i + 1} r{i + 1}?" for i in range(length))
+    return "\n".join((f"start: {start} r0", *rules, f'r{length}: "a"?'))
+
+
+#: Lark grammars: the engine needs time of the square of the length, and a stack frame for each.
+ENDLESS, CRASHING = _chain(15_000), _chain(30_000)
+#: The engine compiles it, and gives up in mid-answer: it has a limit of items for each token.
+HUNGRY = _chain(3_000, "/[x-z]{4}/")
 
 
 @dataclass(frozen=True)
