@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from fucina_cli.constraint.kind import GrammarError
-from fucina_cli.constraint.schema import document
 from fucina_cli.text import one_line
 
 #: `$schema` of every published draft, without scheme and a final `#`, which vary.
@@ -25,7 +24,7 @@ _DIALECTS = frozenset(
 
 def check_schema(schema: Any) -> None:
     """Raise GrammarError when `schema` is not a JSON schema of its own draft."""
-    with jsonschema_for(schema) as jsonschema:
+    with jsonschema_alone() as jsonschema:
         kind = validator_class(jsonschema, schema)
         try:
             # Without formats: Python's `re` does not support every valid pattern.
@@ -55,13 +54,13 @@ def validator_class(jsonschema: Any, schema: Any) -> Any:
 
 
 @contextlib.contextmanager
-def jsonschema_for(schema: Any) -> Iterator[Any]:
-    """jsonschema, imported when needed, without its IRI grammar where the schema does not use it.
+def jsonschema_alone() -> Iterator[Any]:
+    """jsonschema, imported when needed, without the IRI grammar of its own checks of formats.
 
-    That grammar is slow to build, and only the formats `iri` and `iri-reference` use it.
+    That grammar is slow to build, and formats are checked elsewhere.
     """
     slow = "rfc3987_syntax"
-    skip = "jsonschema" not in sys.modules and '"iri' not in document.dumps(schema)
+    skip = "jsonschema" not in sys.modules and slow not in sys.modules
     if skip:
         sys.modules[slow] = None  # type: ignore[assignment]
     try:
