@@ -27,7 +27,7 @@ VALUES: dict[str, dict[str, list[str]]] = json.loads(
 
 
 @functools.cache
-def matcher(**schema: Any) -> LLMatcher:
+def matcher_of(schema: str) -> LLMatcher:
     prepared = JsonSchema(schema).prepare()
     made = LLMatcher(BYTES, prepared.engine_text, log_level=0)
     assert not made.is_error(), made.get_error()
@@ -37,7 +37,7 @@ def matcher(**schema: Any) -> LLMatcher:
 def allows(form: str, text: str) -> bool:
     """Whether the text's plainest spelling can be decoded."""
     spelled = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f").encode()
-    state = matcher(type="string", format=form).deep_copy()
+    state = matcher_of(json.dumps({"type": "string", "format": form})).deep_copy()
     return state.try_consume_tokens(list(spelled)) == len(spelled) and state.is_accepting()
 
 
@@ -122,3 +122,87 @@ def test_leap_seconds_agree(
 
 def _surrogates(text: str) -> bool:
     return any("\ud800" <= c <= "\udfff" for c in text)
+
+
+# -- beside other keywords ---------------------------------------------------------------------
+
+
+def accepted(schema: dict[str, Any], text: str) -> bool:
+    state = matcher_of(json.dumps(schema)).deep_copy()
+    return state.try_consume_tokens(list(text.encode())) == len(text) and state.is_accepting()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_formats_say_nothing_about_other_values(form: str) -> None:
+    schema = JsonSchema({"format": form})
+    for text in ("12", "null", "[]", "true", "{}"):
+        assert accepted(schema.schema, text)
+        assert schema.judge(text).valid
+    assert JsonSchema({"type": "integer", "format": form}).prepare().warnings == ()
+
+
+@pytest.mark.parametrize("kind", [{}, {"type": "string"}, {"type": ["string", "null"]}])
+def test_a_pattern_beside_a_format_and_its_lengths_hold_too(kind: dict[str, Any]) -> None:
+    schema = {**kind, "format": "date-time", "pattern": "^20.*[Zz]$", "maxLength": 20}
+    schema["allOf"] = [{"pattern": "-0"}]
+    assert accepted(schema, '"2016-02-29T23:59:60Z"')
+    for text in ("1999-01-01T00:00:00Z", "2016-12-31T23:59:60Z", "2016-01-01T00:00:00+00:00"):
+        assert not accepted(schema, f'"{text}"')
+    assert not accepted(schema, '"2016-01-01T00:00:00.5Z"')
+    assert not accepted({**kind, "format": "hostname", "maxLength": 3}, '"four"')
+    assert not accepted({**kind, "format": "hostname", "maxLength": 999}, f'"{"a." * 127}a"')
+
+
+def test_formats_that_no_draft_knows_are_left_out_with_one_note() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"type": "integer", "format": "int32"},
+            "b": {"type": "string", "format": "markdown", "maxLength": 9},
+            "format": {"type": "string", "format": "int32"},
+        },
+    }
+    prepared = JsonSchema(schema).prepare()
+    (warning,) = prepared.warnings
+    assert "int32, markdown" in warning
+    assert "/properties/a" in warning
+    assert not prepared.relaxed
+    assert JsonSchema(schema).judge('{"a":1,"b":"x","format":""}').valid
+
+
+def test_formats_that_patterns_only_bound_are_told_once_each() -> None:
+    host = {"type": "string", "format": "hostname"}
+    prepared = JsonSchema({"anyOf": [host, {"items": host}]}).prepare()
+    (warning,) = prepared.warnings
+    assert "`format` hostname" in warning and prepared.relaxed
+
+
+def test_a_format_in_a_negation_is_never_weakened_to_one_of_all_strings() -> None:
+    schema = {"type": "string", "maxLength": 4, "not": {"format": "regex"}}
+    prepared = JsonSchema(schema).prepare()
+    assert prepared.relaxed
+    assert accepted(schema, '"("')
+
+
+# -- keys that are there twice -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer", "key"),
+    [
+        ('{"red":1,"red":1}', "answer", "red"),
+        (r'{"red":1,"\u0072ed":2,"red":3}', "answer", "red"),
+        ('[0,{"a/b":{"x":[{"k":1,"k":2}]}}]', "/1/a~1b/x/0", "k"),
+        ('{"a":{"b":1,"b":2},"a":3}', "/a", "b"),
+        (r'{"\n":1,"\u000a":2}', "answer", r"\n"),
+        ('{"":1,"":1}', "answer", ""),
+    ],
+)
+def test_the_judge_finds_keys_that_an_object_has_twice(text: str, pointer: str, key: str) -> None:
+    verdict = JsonSchema({}).judge(text)
+    assert verdict.valid is False
+    assert f'{pointer}: the key "{key}" is there twice' in verdict.errors
+
+
+def test_equal_keys_of_different_objects_are_no_fault() -> None:
+    assert JsonSchema({}).judge('{"a":{"a":[{"a":1},{"a":1}]},"A":1,"á":1,"a\u0301":1}').valid

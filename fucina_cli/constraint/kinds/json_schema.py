@@ -108,9 +108,9 @@ def _read(given: Any) -> JsonSchema:
 
 def _warm_up() -> None:
     from fucina_cli.constraint.schema import judge, translation  # noqa: F401
-    from fucina_cli.constraint.schema.check import jsonschema_for
+    from fucina_cli.constraint.schema.check import jsonschema_alone
 
-    with jsonschema_for({}):
+    with jsonschema_alone():
         pass
 
 

@@ -71,13 +71,13 @@ def validator_class(jsonschema: Any, schema: Any) -> Any:
 
 
 @contextlib.contextmanager
-def jsonschema_for(schema: Any) -> Iterator[Any]:
-    """jsonschema, imported when needed, without its IRI grammar where the schema does not use it.
+def jsonschema_alone() -> Iterator[Any]:
+    """jsonschema, imported when needed, without the IRI grammar of its own checks of formats.
 
-    That grammar is slow to build, and only the formats `iri` and `iri-reference` use it.
+    That grammar is slow to build, and formats are checked elsewhere.
     """
     slow = "rfc3987_syntax"
-    skip = "jsonschema" not in sys.modules and '"iri' not in document.dumps(schema)
+    skip = "jsonschema" not in sys.modules and slow not in sys.modules
     if skip:
         sys.modules[slow] = None  # type: ignore[assignment]
     try:
