@@ -106,7 +106,7 @@ def unicode_property(text: str) -> CharSet:
     except regress.RegressError:
         raise PatternError(f"unknown property \\p{{{text[:40]}}}") from None
     found = []
-    for match in pattern.find_iter(_everything().decode()):
+    for match in pattern.find_iter(_everything().decode()) or ():
         place = match.range()  # in bytes
         chars = _everything()[place.start : place.stop].decode()
         found.append((ord(chars[0]), ord(chars[-1])))

@@ -102,7 +102,7 @@ def _conjuncts(tree: Node) -> list[tuple[Node, bool]]:
 
     A look-ahead where the text begins, and a look-behind where it ends, is such a tree.
     """
-    parts = list(tree.parts) if isinstance(tree, Sequence) else [tree]
+    parts: list[Node] = list(tree.parts) if isinstance(tree, Sequence) else [tree]
     begin = 0
     while begin < len(parts) and _stays(parts[begin], Start, ahead=True):
         begin += 1

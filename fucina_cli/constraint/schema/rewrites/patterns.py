@@ -35,7 +35,9 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
 
 def _with_pattern(schema: dict[str, Any], scope: Scope) -> dict[str, Any]:
     pattern = schema["pattern"]
-    bounds = {key: schema[key] for key in ("minLength", "maxLength") if key in schema}
+    bounds: dict[str, Any] = {
+        key: schema[key] for key in ("minLength", "maxLength") if key in schema
+    }
     rest = {key: value for key, value in schema.items() if key != "pattern"}
     try:
         found = translated(pattern)
