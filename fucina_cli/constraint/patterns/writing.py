@@ -50,7 +50,7 @@ def ecma(node: Node) -> str:
 
 def quantifier(least: int, most: int | None) -> str:
     """The sign of a repetition, the same in all syntaxes."""
-    short = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((least, most))
+    short = {(0, None): "*", (1, None): "+", (0, 1): "?", (1, 1): ""}.get((least, most))
     if short is None:
         short = f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
     return short
