@@ -43,7 +43,7 @@ def _with_pattern(schema: dict[str, Any], scope: Scope) -> dict[str, Any]:
         found = translated(pattern)
     except PatternError as error:
         scope.note(
-            f"`pattern` {_shown(pattern)} can't be read as ECMA-262 and is not checked: {error}"
+            f"`pattern` {_shown(pattern)} can't be read as ECMA-262 and is left out: {error}"
         )
         return rest
     kept = _within_limits(found.patterns, bounds)
