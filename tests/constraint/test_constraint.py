@@ -479,11 +479,6 @@ def test_an_unknown_dialect_is_read_as_the_latest_with_a_warning(uri: str) -> No
     assert JsonSchema(known).prepare().warnings == ()
 
 
-@pytest.mark.parametrize("pattern", ["[[:alpha:]]{3}", "[a-z&&[aeiou]]", r"\p{Lu}"])
-def test_a_pattern_that_python_reads_otherwise_gets_no_verdict(pattern: str) -> None:
-    assert Regex(pattern).judge("abc").valid is None
-
-
 @pytest.mark.parametrize("text", ["start: B", 'foo: "a"', 'start "a"', "start: /(/"])
 def test_a_bad_grammar_is_refused_with_the_engines_diagnostic(text: str) -> None:
     with pytest.raises(GrammarError) as caught:

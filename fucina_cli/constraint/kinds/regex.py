@@ -7,7 +7,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from fucina_cli.constraint.kind import GrammarError, Kind, Prepared, Verdict
-from fucina_cli.constraint.patterns import rust
 from fucina_cli.constraint.patterns.errors import FlagError, PatternError
 from fucina_cli.options import Option
 from fucina_cli.text import one_line
@@ -44,6 +43,8 @@ class Regex:
             raise GrammarError("the pattern is empty; it would allow only an empty answer")
         if (len(pattern) - len(pattern.rstrip("\\"))) % 2:
             raise GrammarError("the pattern ends in a lone backslash; write \\\\ for one")
+        from fucina_cli.constraint.patterns import rust
+
         try:
             rust.parse(pattern)
         except FlagError as error:

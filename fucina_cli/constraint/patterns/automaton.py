@@ -129,11 +129,11 @@ def _pattern(edges: _Edges, accepting: set[int]) -> Node:
         victim = min(
             remaining, key=lambda one: (len(sources[one]) * len(table[one].keys() - {one}), -one)
         )
-        onward = table.pop(victim)
-        loop = repeat(onward.pop(victim, NOTHING), 0, None)
+        outgoing = table.pop(victim)
+        loop = repeat(outgoing.pop(victim, NOTHING), 0, None)
         for source in sources[victim]:
             into = table[source].pop(victim)
-            for to, out in onward.items():
+            for to, out in outgoing.items():
                 path = sequence(into, loop, out)
                 table[source][to] = choice(table[source].get(to, NOTHING), path)
                 if sum(1 for _ in nodes(table[source][to])) > _LARGEST:

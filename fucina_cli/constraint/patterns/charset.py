@@ -42,6 +42,14 @@ class CharSet:
             gaps.append((begin, LAST))
         return CharSet(tuple(gaps))
 
+    @property
+    def spans(self) -> tuple[Range, ...]:
+        """The ranges, with the surrogates inside of one that goes on after them."""
+        before, after = _SURROGATES[0] - 1, _SURROGATES[1] + 1
+        if before in self and after in self:
+            return of(*self.ranges, _SURROGATES, scalar=False).ranges
+        return self.ranges
+
     def __contains__(self, code: int) -> bool:
         at = bisect.bisect_right(self.ranges, (code, LAST))
         return at > 0 and code <= self.ranges[at - 1][1]

@@ -67,9 +67,8 @@ def translated(pattern: str, *, single: bool = False) -> Translation:
     try:
         tree = ecma.parse(pattern)
         if any(isinstance(node, Backreference) for node in nodes(tree)):
-            return Translation(
-                _all_of([whole(_widened(plain(_unreferenced(tree))))]), "its back-references"
-            )
+            wider = whole(_widened(plain(_unreferenced(tree))))
+            return Translation(_all_of([wider], single=single), "its back-references")
         return _translated(plain(tree), single)
     except RecursionError:
         raise PatternError("it is nested too deeply") from None
@@ -85,7 +84,7 @@ def _translated(tree: Node, single: bool) -> Translation:
             lost.append(str(error))
             if not negated:
                 found.append(whole(_widened(part)))
-    return Translation(_all_of(found), "; ".join(dict.fromkeys(lost)))
+    return Translation(_all_of(found, single=single), "; ".join(dict.fromkeys(lost)))
 
 
 def _exact(tree: Node, negated: bool) -> Node:
@@ -102,7 +101,7 @@ def _conjuncts(tree: Node) -> list[tuple[Node, bool]]:
 
     A look-ahead where the text begins, and a look-behind where it ends, is such a tree.
     """
-    parts = list(tree.parts) if isinstance(tree, Sequence) else [tree]
+    parts: list[Node] = list(tree.parts) if isinstance(tree, Sequence) else [tree]
     begin = 0
     while begin < len(parts) and _stays(parts[begin], Start, ahead=True):
         begin += 1
@@ -161,13 +160,14 @@ def _widened(node: Node, *, repeated: bool = False) -> Node:
     return node
 
 
-def _all_of(trees: list[Node]) -> tuple[str, ...]:
+def _all_of(trees: list[Node], *, single: bool = False) -> tuple[str, ...]:
     kept: list[Node] = []
     for tree in trees:
         counted = tree if isinstance(tree, Repeat) else Repeat(tree, 1, 1)
         body = counted.body
-        if isinstance(body, Chars) and _misquoted(body.members) and counted.most != 1:
-            # The classes as such and the count, each of which is written exactly.
+        endless = counted.most is None and counted.least < 2
+        if isinstance(body, Chars) and _misquoted(body.members) and not endless and not single:
+            # The class as such and the count, each of which is written exactly.
             kept += [Repeat(body, 0, None), Repeat(Chars(charset.ANY), counted.least, counted.most)]
         else:
             kept.append(tree)

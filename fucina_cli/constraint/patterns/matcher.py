@@ -43,12 +43,11 @@ def ecma_matcher(pattern: str) -> Matches:
     """
     strict = _compiled(pattern)
     try:
-        tree = ecma.parse(pattern)
+        return _matcher(ecma.parse(pattern), strict)
     except PatternError:
         if strict is None:
             raise
         return functools.partial(_found, strict)
-    return _matcher(tree, strict)
 
 
 @functools.lru_cache(maxsize=64)
@@ -58,6 +57,13 @@ def rust_matcher(pattern: str) -> Matches:
 
 
 def _matcher(tree: Node, strict: Any | None) -> Matches:
+    try:
+        return _quick_matcher(tree, strict)
+    except RecursionError:
+        raise PatternError("it is nested too deeply") from None
+
+
+def _quick_matcher(tree: Node, strict: Any | None) -> Matches:
     referring = any(isinstance(node, Backreference) for node in nodes(tree))
     if not referring and not _safe(tree):
         try:

@@ -6,7 +6,7 @@ import re
 
 from fucina_cli.constraint.patterns.errors import PatternError
 
-_DEEPEST = 200
+_DEEPEST = 150
 
 
 class Scanner:

@@ -50,22 +50,26 @@ def ecma(node: Node) -> str:
 
 def quantifier(least: int, most: int | None) -> str:
     """The sign of a repetition, the same in all syntaxes."""
-    short = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((least, most))
+    short = {(0, None): "*", (1, None): "+", (0, 1): "?", (1, 1): ""}.get((least, most))
     if short is None:
         short = f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
     return short
 
 
 def class_text(members: CharSet, escaped: Callable[[int], str] = _escaped) -> str:
-    """A class of these characters, letters and digits as they are, others `escaped`."""
+    """A class of these characters, letters and digits as they are, others `escaped`.
+
+    Surrogates may be inside of its ranges: no text has them, and `regex-syntax` misreads a class
+    of all that is not on both sides of them.
+    """
 
     def text(code: int) -> str:
         return chr(code) if code < 0x80 and chr(code).isalnum() else escaped(code)
 
-    ranges, sign = members.ranges, ""
+    ranges, sign = members.spans, ""
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
         return text(ranges[0][0])
-    others = (~members).ranges
+    others = (~members).spans
     if len(others) < len(ranges) or not ranges:
         ranges, sign = others, "^"
     return f"[{sign}{''.join(_range(text(a), text(b)) for a, b in ranges)}]"

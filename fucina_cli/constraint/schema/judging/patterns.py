@@ -5,7 +5,7 @@ Where a pattern can't be read, PatternError ends the judging: no verdict is poss
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from fucina_cli.constraint.patterns.errors import PatternError
@@ -120,7 +120,7 @@ def _resolved(validator: Any, keyword: str, reference: str) -> Any:
     return validator._resolver.lookup(reference)
 
 
-KEYWORDS: dict[str, Any] = {
+KEYWORDS: dict[str, Callable[[Any, Any, Any, dict[str, Any]], Iterator[Any]]] = {
     "additionalProperties": additional_properties,
     "pattern": pattern,
     "patternProperties": pattern_properties,

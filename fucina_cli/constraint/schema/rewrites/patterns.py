@@ -17,8 +17,9 @@ from fucina_cli.constraint.schema import document
 from fucina_cli.constraint.schema.walk import Schema, Scope
 
 _SHOWN = 80
-#: Longer patterns, in characters, are tried by themselves before the engine gets them.
-_LONG = 1000
+#: Longer patterns, in characters, and deeper ones, in groups, are tried by themselves before the
+#: engine gets them.
+_LONG, _DEEP = 1000, 40
 _ANY_KEY = "^(?:(?s:.)*)$"
 
 
@@ -34,13 +35,15 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
 
 def _with_pattern(schema: dict[str, Any], scope: Scope) -> dict[str, Any]:
     pattern = schema["pattern"]
-    bounds = {key: value for key, value in schema.items() if key in ("minLength", "maxLength")}
+    bounds: dict[str, Any] = {
+        key: schema[key] for key in ("minLength", "maxLength") if key in schema
+    }
     rest = {key: value for key, value in schema.items() if key != "pattern"}
     try:
         found = translated(pattern)
     except PatternError as error:
         scope.note(
-            f"`pattern` {_shown(pattern)} can't be read as ECMA-262 and is not checked: {error}"
+            f"`pattern` {_shown(pattern)} can't be read as ECMA-262 and is left out: {error}"
         )
         return rest
     kept = _within_limits(found.patterns, bounds)
@@ -63,8 +66,8 @@ def _with_pattern(schema: dict[str, Any], scope: Scope) -> dict[str, Any]:
 
 def _within_limits(patterns: tuple[str, ...], bounds: dict[str, Any]) -> tuple[str, ...]:
     """The patterns that the engine can handle together, the first ones first."""
-    total = sum(map(len, patterns))
-    if total < _LONG and (len(patterns) == 1 or not bounds):
+    simple = sum(map(len, patterns)) < _LONG and all(one.count("(") < _DEEP for one in patterns)
+    if simple and (len(patterns) == 1 or not bounds):
         return patterns
     text = document.dumps(bounds)
     while patterns and not _compiles(patterns, text):
