@@ -33,9 +33,13 @@ _DRAFTS = {
 
 
 class _Bytes:
-    tokens = (*(bytes([value]) for value in range(256)), b"\xff<eos>")
-    special_token_ids = (256,)
+    """A vocabulary of single bytes."""
+
     eos_token_id, bos_token_id = 256, None
+
+    def __init__(self) -> None:
+        self.tokens = [*(bytes([value]) for value in range(256)), b"\xff<eos>"]
+        self.special_token_ids = [256]
 
     def __call__(self, text: str | bytes) -> list[int]:
         return list(text.encode() if isinstance(text, str) else text)

@@ -7,8 +7,10 @@ has no finite value, so a question met again while it is being answered is answe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from itertools import combinations
 from typing import Any
 
 from fucina_cli.constraint.schema.facts import (
@@ -25,6 +27,8 @@ from fucina_cli.constraint.schema.walk import Schema
 
 _STEPS = 300  # questions within one question
 _BRANCHES = 64  # options of one `anyOf` or `oneOf`
+#: Formats of which no string has two (RFC 3339, 4122, 4291, 5321 and dotted quads).
+_UNLIKE = frozenset({"date", "date-time", "email", "ipv4", "ipv6", "time", "uuid"})
 _VALUES = 1000  # listed values that are tried
 
 
@@ -84,7 +88,7 @@ class Emptiness:
         if kind in ("integer", "fraction"):
             return _no_number(known, whole=kind == "integer")
         if kind == "string":
-            return _crossed(known, "minLength", "maxLength")
+            return _no_string(known)
         if kind == "array":
             return self._no_array(known, splits)
         if kind == "object":
@@ -133,6 +137,29 @@ def _item(fact: dict[str, Any], index: int) -> Schema | None:
     if isinstance(rest, list):
         first, rest = rest, fact.get("additionalItems")
     return first[index] if index < len(first) else rest
+
+
+def _no_string(known: list[dict[str, Any]]) -> bool:
+    if _crossed(known, "minLength", "maxLength"):
+        return True
+    formats = {fact["format"] for fact in known if fact.get("format") in _UNLIKE}
+    if len(formats) > 1:
+        return True
+    starts = {start for fact in known if (start := _start(fact.get("pattern")))}
+    return any(
+        not one.startswith(other) and not other.startswith(one)
+        for one, other in combinations(starts, 2)
+    )
+
+
+def _start(pattern: Any) -> str:
+    """Plain characters with which every string that the pattern matches begins."""
+    if not isinstance(pattern, str) or "|" in pattern:
+        return ""
+    # Not the character that a quantifier follows.
+    found = re.match(r"\^([A-Za-z0-9_-]+)(?![A-Za-z0-9_*?+{-])", pattern)
+    found = found or re.match(r"\^([A-Za-z0-9_-]+)(?=[A-Za-z0-9_-][*?+{])", pattern)
+    return found[1] if found else ""
 
 
 def _no_number(known: list[dict[str, Any]], *, whole: bool) -> bool:

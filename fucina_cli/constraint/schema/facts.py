@@ -14,7 +14,9 @@ KINDS = ("null", "boolean", "integer", "fraction", "string", "array", "object")
 ALL_KINDS = frozenset(KINDS)
 #: Patterns that ECMA-262 and Python read alike: no escapes, no groups but plain ones.
 _ALIKE = re.compile(
-    r"(?!.*(?:\(\?|\[\^?\]|\[.*\[|\{,|&&|--|~~|\|\|))[\w ^$|()*+?.{},\[\]/:@=#<>!%&~'-]*", re.ASCII
+    r"(?!.*(?:\(\?|\[\^?\]|\[.*\[|\{,|&&|--|~~|\|\|))"  # what only one of them knows
+    r"[\w ^$|()*+?.{},\[\]/:@=#<>!%&~'-]*",
+    re.ASCII,
 )
 _DEEP = 64  # references and `allOf` within each other
 

@@ -189,13 +189,9 @@ def _rest(schema: dict[str, Any]) -> Schema:
 def _arrays(one: dict[str, Any], other: dict[str, Any], draft: int) -> dict[str, Any]:
     (first, rest), (other_first, other_rest) = _tuple(one, draft), _tuple(other, draft)
     size = max(len(first), len(other_first))
-    items = [
-        both(
-            first[i] if i < len(first) else rest,
-            other_first[i] if i < len(other_first) else other_rest,
-        )
-        for i in range(size)
-    ]
+    mine = [*first, *[rest] * (size - len(first))]
+    theirs = [*other_first, *[other_rest] * (size - len(other_first))]
+    items = [both(a, b) for a, b in zip(mine, theirs, strict=True)]
     tail = both(rest, other_rest)
     if not items:
         return {"items": tail}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 from fucina_cli.constraint.schema.complement import all_but
@@ -27,18 +27,25 @@ _STEPS = 400  # schemas within one complement
 _NUMBERS = 16  # listed numbers whose complement is written as ranges
 #: The kind of value that a keyword says something about.
 _ABOUT = {
-    **dict.fromkeys(
-        ("required", "properties", "additionalProperties", "patternProperties", "minProperties",
-         "maxProperties", "propertyNames", "dependencies", "dependentRequired",
-         "dependentSchemas"), frozenset({"object"})),
-    **dict.fromkeys(
-        ("items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems",
-         "contains"), frozenset({"array"})),
-    **dict.fromkeys(("minLength", "maxLength", "pattern", "format"), frozenset({"string"})),
-    **dict.fromkeys(
-        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-        frozenset({"integer", "fraction"})),
-}  # fmt: skip
+    keyword: about
+    for about, keywords in (
+        (
+            frozenset({"object"}),
+            "required properties additionalProperties patternProperties minProperties "
+            "maxProperties propertyNames dependencies dependentRequired dependentSchemas",
+        ),
+        (
+            frozenset({"array"}),
+            "items prefixItems additionalItems minItems maxItems uniqueItems contains",
+        ),
+        (frozenset({"string"}), "minLength maxLength pattern format"),
+        (
+            frozenset({"integer", "fraction"}),
+            "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
+        ),
+    )
+    for keyword in keywords.split()
+}
 #: Keywords that only act through another one beside them.
 _HELPERS = frozenset({"then", "else", "minContains", "maxContains"})
 #: Counts: the kind of value, and the opposite keyword.
@@ -193,7 +200,7 @@ class _Negation:
         name = "integer" if whole else "number"
         options: list[Schema] = []
         edges = [None, *numbers, None]
-        for low, high in itertools.pairwise(edges):
+        for low, high in pairwise(edges):
             if whole and low is not None and high is not None and high - low <= 1:
                 continue
             option: dict[str, Any] = {"type": name}

@@ -194,6 +194,6 @@ def _intersects(schema: dict[str, Any]) -> bool:
 
 
 def _in_order(schema: dict[str, Any]) -> dict[str, Any]:
-    """`schema` with `anyOf` and `allOf` last: the engine parts keywords that they stand between."""
-    last: dict[str, Any] = {key: schema[key] for key in ("anyOf", "allOf") if key in schema}
-    return {**{k: v for k, v in schema.items() if k not in last}, **last} if last else schema
+    """`schema` with `anyOf` and `allOf` last: the engine parts what they stand between."""
+    last = [key for key in ("anyOf", "allOf") if key in schema]
+    return {key: schema[key] for key in [*(k for k in schema if k not in last), *last]}

@@ -14,7 +14,7 @@ from fucina_cli.constraint.schema.facts import facts, of_property
 from fucina_cli.constraint.schema.ground import Ground
 from fucina_cli.constraint.schema.negation import MOST, all_of, negated
 from fucina_cli.constraint.schema.rewrites import conditionals, dependencies, enumerations, one_of
-from fucina_cli.constraint.schema.walk import Schema, Scope, each_inside, escaped
+from fucina_cli.constraint.schema.walk import Note, Schema, Scope, each_inside, escaped
 
 #: What this rewrite takes out of a schema.
 _TAKEN = frozenset({"not", "oneOf", *conditionals.KEYWORDS, *dependencies.KEYWORDS})
@@ -127,7 +127,7 @@ class _Applicators:
             return []
         if not self._ground.asserts(keyword):
             if keyword == "dependencies":
-                self._scope.note(
+                self._note(
                     "`dependencies` is no keyword of this draft and is ignored; write "
                     "`dependentRequired` or `dependentSchemas`, or name draft 7 in `$schema`",
                     relaxed=False,
@@ -147,7 +147,7 @@ class _Applicators:
     def _one_of(self, given: list[Schema], around: list[Schema]) -> list[Schema]:
         options = one_of.options(given, around, self._ground)
         if not all(option.exact for option in options):
-            self._scope.note("`oneOf` is decoded as `anyOf`")
+            self._note("`oneOf` is decoded as `anyOf`")
         written: list[Schema] = []
         for option in options:
             place = f"/oneOf/{option.index}"
@@ -200,4 +200,9 @@ class _Applicators:
         return joined
 
     def _left_out(self, keyword: str) -> None:
-        self._scope.note(f"`{keyword}` is not enforced while decoding")
+        self._note(f"`{keyword}` is not enforced while decoding")
+
+    def _note(self, text: str, *, relaxed: bool = True) -> None:
+        """Noted once for each place: a schema may be written in several options."""
+        if Note(text, self._scope.pointer, relaxed) not in self._scope.notes:
+            self._scope.note(text, relaxed=relaxed)

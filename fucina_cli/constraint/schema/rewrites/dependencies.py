@@ -1,7 +1,8 @@
 """`dependencies`, `dependentRequired` and `dependentSchemas` as choices (core 2020-12, 10.2.2.4).
 
-Each dependency is an `anyOf`: the property is absent, or it is present and what depends on it
-holds. A value that is no object satisfies the first option, as it does the dependency.
+Each dependency is an `anyOf`: the property is absent, or the value is an object that has it and
+what depends on it holds. A value that is no object satisfies the first option only, so that
+options that contradict each other are seen to.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ def options(name: str, needed: Any) -> list[Schema]:
     if isinstance(needed, str):  # draft 3
         needed = [needed]
     if isinstance(needed, list):
-        return [absent, {"required": list(dict.fromkeys([name, *needed]))}] if needed else [True]
+        names = list(dict.fromkeys([name, *needed]))
+        return [absent, {"type": "object", "required": names}] if needed else [True]
     if needed is True or needed == {}:
         return [True]
     if needed is False:
         return [absent]
-    return [absent, {"allOf": [{"required": [name]}, needed]}]
+    return [absent, {"allOf": [{"type": "object", "required": [name]}, needed]}]
