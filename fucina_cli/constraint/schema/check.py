@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from fucina_cli.constraint.kind import GrammarError
-from fucina_cli.constraint.schema import document
 from fucina_cli.constraint.schema.explain import explained, shown
 from fucina_cli.constraint.schema.keywords import dialect
 from fucina_cli.constraint.schema.source import NOWHERE, Source
@@ -26,7 +25,7 @@ def check_schema(schema: Any, source: Source = NOWHERE) -> None:
             f"(at {source.place('/$schema')})"
         )
     _check_text(schema)
-    with jsonschema_for(schema) as jsonschema:
+    with jsonschema_alone() as jsonschema:
         from fucina_cli.constraint.schema.judging import exact
 
         try:
