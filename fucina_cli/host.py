@@ -66,6 +66,7 @@ class Host:
         self.engine: Engine | None = None
         #: Result of the last probe; None before the first.
         self.exactness: Exactness | None = None
+        self._keeps_system: bool | None = None  # whether the chat template does, once known
         self._guard = guard or Guard(runtime.compile_timeout)
         self._compiler = Compiler(self.model.vocabulary, self._guard)
         self._contexts: list[Context] = []
@@ -100,7 +101,15 @@ class Host:
             except Exception as error:  # a defect of the kind's code ends this job and no other
                 text = one_line(f"internal error: {type(error).__name__}: {error}")
                 raise InputError("constraint", f"{text}; please report it") from error
-        return self.planner.plan(job)
+        request = self.planner.plan(job)
+        if job.think and not self.planner.thinks(job, request.prompt):
+            why = "the model has no markers of thoughts" if job.is_chat else "only chats have them"
+            self._say("warning", "think", f"has no effect: {why}", job)
+        if job.has_system and self._keeps_system is None:
+            self._keeps_system = self.planner.keeps_system(job)
+            if not self._keeps_system:
+                self._say("warning", "system", "the model's chat template leaves it out", job)
+        return request
 
     def is_checked(self, job: Job, seconds: float) -> bool:
         """Whether `plan` need not wait for a job's constraint.

@@ -44,9 +44,14 @@ class Runtime:
     ctx: int | None = option(
         None, "Context in tokens; by default what prompt and answer need.", "N",
         within=(1, 100_000_000), unit="tokens",
+        elsewhere=((0, "leave it out"), (-1, "leave it out")),
     )  # fmt: skip
     threads: int | None = option(
-        None, "CPU threads; by default the usable cores.", "N", within=(1, 512)
+        None,
+        "CPU threads; by default the usable cores.",
+        "N",
+        within=(1, 512),
+        elsewhere=((0, "leave it out for all cores"), (-1, "leave it out for all cores")),
     )
     gpu_layers: int | None = option(
         None, "Layers to place on a GPU, -1 all (default).", "N", within=(-1, 10_000)

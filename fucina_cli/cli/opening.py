@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from fucina_cli.cli import jobs
 from fucina_cli.cli.commandline import CommandLine
+from fucina_cli.cli.modelnames import check_model
 from fucina_cli.cli.process import output
 from fucina_cli.cli.process.supervisor import BOARD
 from fucina_cli.host import Host
@@ -27,7 +28,11 @@ def references(line: CommandLine) -> dict[str, str]:
 
 
 def start_native(line: CommandLine) -> None:
-    """Load llama.cpp for this process, and receive its messages."""
+    """Load llama.cpp for this process, and receive its messages.
+
+    Raises FlagError for a model that is no file.
+    """
+    check_model(line.model)
     native.LOG.verbose = line.given("verbose")
     with BOARD.blaming(f"'{line.model}'"):
         native.library(exact=line.runtime.exact)

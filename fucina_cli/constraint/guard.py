@@ -250,9 +250,9 @@ class _Task:
         """Take the worker's next frame, if it comes within `seconds`; None: within the limit."""
         assert self._worker is not None
         left = _START_SECONDS if self._until is None else self._until - time.monotonic()
-        patient = seconds is not None and seconds < left
+        wait = left if seconds is None else min(left, seconds)
         try:
-            data = self._worker.receive(seconds if patient else left, kills=not patient)
+            data = self._worker.receive(wait, kills=wait == left)
         except TooLong as error:
             self._outcome = error
             return
@@ -323,9 +323,8 @@ def _failure(outcome: Outcome) -> str:
         return one_line(f"{type(error).__name__}: {error}")
     if outcome.kind == "refused":
         return str(GrammarError(*outcome.value))
-    return (
-        f"the engine failed on it ({one_line(printable(str(outcome.value)))}), which is a bug of it"
-    )
+    words = one_line(printable(str(outcome.value)))
+    return f"the engine failed on it ({words}), which is a bug of the engine"
 
 
 def _killed(died: Died) -> str:

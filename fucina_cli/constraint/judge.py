@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from fucina_cli.constraint.guard import Guard, JudgeFailed
 from fucina_cli.constraint.kind import Spec, Verdict
 
@@ -26,3 +28,8 @@ class Judge:
         except JudgeFailed as error:
             self._failed = str(error)
             return Verdict(None, (self._failed,))
+
+    @functools.cached_property
+    def refuses(self) -> bool:
+        """Whether any answer can be refused: there is a validator, and it reads the constraint."""
+        return self.judge("").valid is not None

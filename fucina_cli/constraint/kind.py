@@ -34,12 +34,17 @@ class GrammarError(ValueError):
 class Prepared:
     """A constraint in the grammar engine's own notation, checked without a vocabulary.
 
-    `relaxed`: the engine enforces less than was asked for.
+    `relaxations`: what the engine does not enforce of what was asked for, each named.
     """
 
     engine_text: str
     warnings: tuple[str, ...] = ()
-    relaxed: bool = False
+    relaxations: tuple[str, ...] = ()
+
+    @property
+    def relaxed(self) -> bool:
+        """Whether the engine enforces less than was asked for."""
+        return bool(self.relaxations)
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,7 @@ class Kind:
             option is repeatable, from any JSON value where `takes_json`. Raises GrammarError.
         takes: whether a Python value becomes such a constraint, as in `Job.chat(text, value)`;
             it is then the argument of `spec`.
+        takes_paths: whether the path of a file, as it is, can be such a constraint.
         takes_json: whether a line of a batch may give any JSON value, not only the flag's text.
         settings: options of the constraint itself; they are fields of `spec`.
         warm_up: imports what preparing and judging need, where that is slow.
@@ -96,6 +102,7 @@ class Kind:
     spec: type
     read: Callable[[Any], Spec]
     takes: Callable[[object], bool]
+    takes_paths: bool = True
     takes_json: bool = False
     settings: tuple[Option, ...] = ()
     warm_up: Callable[[], None] | None = None

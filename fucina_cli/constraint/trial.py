@@ -13,9 +13,14 @@ from fucina_cli.constraint.kind import GrammarError, Prepared
 
 #: Fifty times the engine's default per step, and four times its default of states: copies of a
 #: matcher share their lexer and its budget, so look-aheads of drafts use it too. No grammar that
-#: decodes without drafts may fail with them.
+#: decodes without drafts may fail with them. A hundred times and ten times the default of items:
+#: where terminals are single characters, a mask takes some for every byte of the vocabulary.
 LIMITS = LLParserLimits(
-    step_lexer_fuel=10_000_000, max_lexer_states=1_000_000, verbose_errors=False
+    step_lexer_fuel=10_000_000,
+    max_lexer_states=1_000_000,
+    step_max_items=5_000_000,
+    max_items_in_row=20_000,
+    verbose_errors=False,
 )
 
 

@@ -21,7 +21,8 @@ _LOOK_SECONDS = 0.001
 #: Numbers of files that a command may have open when it forks.
 _MOST_FILES = 256
 _COMMAND = (
-    f"import json, os, sys; os.closerange(3, {_MOST_FILES}); sys.path[:] = json.loads(sys.argv[1]); "
+    f"import json, os, sys; os.closerange(3, {_MOST_FILES}); "
+    "sys.path[:] = json.loads(sys.argv[1]); "
     "from fucina_cli.constraint.serving import serve_standard_files; serve_standard_files()"
 )
 

@@ -1,20 +1,23 @@
-"""Constraints that crash the engine, take for ever or fail an answer on its way, on the commands."""
+"""Commands and runners under constraints that crash the engine, take for ever or fail answers."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from fucina_cli import Job, Runner
+from fucina_cli import Job, Lark, Runner
 from fucina_cli.builtin import builtin_path
 from fucina_cli.constraint import guard as guards
 from fucina_cli.constraint import serving
@@ -22,7 +25,7 @@ from fucina_cli.constraint.constraint import Constraint, ConstraintError
 from fucina_cli.errors import InputError
 from fucina_cli.llama.model import Model
 from tests.support.command_line import RunHere, run, run_here
-from tests.support.hostile import ENDLESS, Hostile
+from tests.support.hostile import CRASHING, ENDLESS, HUNGRY, Hostile
 from tests.support.processes import Running, start
 
 __all__ = ["run_here", "start"]  # fixtures
@@ -38,39 +41,41 @@ def records(text: str) -> dict[Any, dict[str, Any]]:
     return {record["id"]: record for record in map(json.loads, text.splitlines())}
 
 
-def test_a_schema_that_compiles_for_ever_is_refused_after_the_timeout() -> None:
-    result = run(*CHAT, "--json-schema", ENDLESS, "--compile-timeout", "0.3", family="qwen3")
-    result.refused("--json-schema: ", "longer than 0.3 s", "raise --compile-timeout")
+@pytest.fixture
+def endless(tmp_path: Path) -> str:
+    """A flag's value that names a file with a grammar that takes for ever to compile."""
+    path = tmp_path / "endless.lark"
+    path.write_text(ENDLESS)
+    return f"@{path}"
+
+
+def test_a_schema_that_compiles_for_ever_is_refused_after_the_timeout(endless: str) -> None:
+    result = run(*CHAT, "--lark", endless, "--compile-timeout", "0.3", family="qwen3")
+    result.refused("--lark (", "longer than 0.3 s", "raise --compile-timeout")
 
 
 def test_a_batch_goes_on_beside_hostile_lines_and_so_does_a_resumed_one(
-    tmp_path: Path, run_here: RunHere, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run_here: RunHere
 ) -> None:
-    # The engine's own crash, in the notation that a schema of any kind becomes.
     lines = [
         {"chat": "Hi", "regex": "[a-z]{3}"},
-        {"chat": "Hi", "json_schema": {"const": "crash"}},
-        {"chat": "Hi", "json_schema": json.loads(ENDLESS)},
-        {"chat": "Hi", "json_schema": json.loads(ENDLESS)},
+        {"chat": "Hi", "lark": CRASHING},
+        {"chat": "Hi", "lark": ENDLESS},
+        {"chat": "Hi", "lark": ENDLESS},
         {"chat": "Hi", "choices": ["yes", "no"]},
     ]
     path, out = tmp_path / "b.jsonl", tmp_path / "out.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    pack = guards._packed
-    crash = pack(Hostile("crash"))
-    monkeypatch.setattr(
-        guards, "_packed", lambda spec: crash if '"crash"' in str(spec.identity) else pack(spec)
-    )
-    flags = ("tiny", "--batch", path, "--out", out, "--greedy", "--compile-timeout", "0.3")
+    flags = ("tiny", "--batch", path, "--out", out, "--greedy", "--compile-timeout", "2")
     for more in ((), ("--resume", "--in-order")):
         begin = time.monotonic()
         result = run_here(*flags, *more, family="qwen3")
         assert result.code == 2
         got = records(out.read_text())
         assert sorted(got) == [1, 2, 3, 4, 5]
-        assert got[2]["error"].startswith('line 2: "json_schema": native code crashed on it')
+        assert got[2]["error"].startswith('line 2: "lark": native code crashed on it')
         for number in (3, 4):
-            assert "longer than 0.3 s" in got[number]["error"]
+            assert "longer than 2 s" in got[number]["error"]
             assert "--compile-timeout" in got[number]["error"]
         assert got[5]["text"] in ("yes", "no")
         assert got[1]["constraint"]["valid"]
@@ -78,23 +83,27 @@ def test_a_batch_goes_on_beside_hostile_lines_and_so_does_a_resumed_one(
 
 
 def test_streams_are_decoded_while_a_line_beside_them_is_compiled(
-    tmp_path: Path, run_here: RunHere
+    tmp_path: Path, start: Callable[..., Running]
 ) -> None:
-    free = {"prompt": "Once", "gen": 200, "logit_bias": {"<|im_end|>": "-inf"}}
-    lines = [free, {"chat": "Hi", "json_schema": json.loads(ENDLESS)}]
+    lines = [
+        {"prompt": "Once", "gen": 20},
+        {"chat": "Hi", "lark": ENDLESS},
+    ]
     path = tmp_path / "b.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    result = run_here(
-        "tiny", "--batch", path, "--streams", "2", "--compile-timeout", "5", family="qwen3"
-    )
-    first, second = (json.loads(line) for line in result.out.splitlines())
-    assert (first["id"], second["id"]) == (1, 2)
-    assert first["timing"]["decode_s"] < 4
-    assert "longer than 5 s" in second["error"]
+    flags = ("--batch", path, "--streams", "2", "--compile-timeout", "600")
+    running = start("tiny", *flags, family="qwen3")
+    running.wait_for(b"\n")  # the first record, long before the second can be refused
+    begin = time.monotonic()
+    running.interrupt()
+    code, out, _ = running.end()
+    assert code == 130
+    assert time.monotonic() - begin < 5
+    assert [json.loads(line)["id"] for line in out.splitlines()] == [1]
 
 
-def test_ctrl_c_ends_a_compilation_at_once(start: Callable[..., Running]) -> None:
-    running = start(*CHAT, "--json-schema", ENDLESS, "--compile-timeout", "600", family="qwen3")
+def test_ctrl_c_ends_a_compilation_at_once(start: Callable[..., Running], endless: str) -> None:
+    running = start(*CHAT, "--lark", endless, "--compile-timeout", "600", family="qwen3")
     worker = _busy_worker(running.process.pid)
     begin = time.monotonic()
     running.interrupt()
@@ -104,8 +113,10 @@ def test_ctrl_c_ends_a_compilation_at_once(start: Callable[..., Running]) -> Non
 
 
 @pytest.mark.parametrize("victim", ["supervisor", "main"])
-def test_kill_9_leaves_no_worker_behind(start: Callable[..., Running], victim: str) -> None:
-    running = start(*CHAT, "--json-schema", ENDLESS, "--compile-timeout", "600", family="qwen3")
+def test_kill_9_leaves_no_worker_behind(
+    start: Callable[..., Running], victim: str, endless: str
+) -> None:
+    running = start(*CHAT, "--lark", endless, "--compile-timeout", "600", family="qwen3")
     worker = _busy_worker(running.process.pid)
     main = _children(running.process.pid)[0]
     os.kill(running.process.pid if victim == "supervisor" else main, signal.SIGKILL)
@@ -114,8 +125,10 @@ def test_kill_9_leaves_no_worker_behind(start: Callable[..., Running], victim: s
     _ends(main)
 
 
-def test_a_worker_keeps_no_pipe_of_the_command_open(start: Callable[..., Running]) -> None:
-    running = start(*CHAT, "--json-schema", ENDLESS, "--compile-timeout", "600", family="qwen3")
+def test_a_worker_keeps_no_pipe_of_the_command_open(
+    start: Callable[..., Running], endless: str
+) -> None:
+    running = start(*CHAT, "--lark", endless, "--compile-timeout", "600", family="qwen3")
     worker = _busy_worker(running.process.pid)
     for number in (0, 1, 2):
         held = os.readlink(f"/proc/{worker}/fd/{number}")
@@ -181,7 +194,7 @@ def test_in_a_library_a_hostile_constraint_is_an_error_and_no_worker_is_left(
 ) -> None:
     with Runner.open(tiny_qwen3, family="qwen3", compile_timeout=0.3) as runner:
         with pytest.raises(InputError, match=r"longer than 0.3 s.*raise compile_timeout=$"):
-            runner.answer(Job.chat("Hi", json.loads(ENDLESS)))
+            runner.answer(Job.chat("Hi", Lark(ENDLESS)))
         assert runner.answer(Job.chat("Hi", ["yes", "no"])).valid
         guard = runner.host._guard
         pids = [worker._pid for worker in guard._idle]
@@ -245,48 +258,53 @@ def test_an_engine_that_gives_up_in_mid_answer_is_recompiled_once_and_ends_its_r
     failures: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    pattern, jobs = "[a-z]{12}", [Job.chat("Hi", ["yes", "no"], greedy=True, id=1)]
-    import re
-
-    hungry = Job.chat("Hi", re.compile(pattern), greedy=True, id=0)
+    hungry = Job.chat("Hi", re.compile("[a-z]{12}"), greedy=True, id=0)
+    free = Job.chat("Hi", greedy=True, gen=9, id=1)
     with Runner.open(tiny_qwen3, family="qwen3", **options) as runner:
-        expected = runner.answer(hungry).text
-    mask_words, left = Constraint.mask_words, [failures]
+        expected = [runner.answer(job).text for job in (hungry, free)]
+    mask_words, commit, left = Constraint.mask_words, Constraint.commit, [failures]
+    committed: WeakKeyDictionary[Constraint, int] = WeakKeyDictionary()
 
-    def starved(self: Constraint) -> np.ndarray[Any, np.dtype[np.uint32]]:
-        words = mask_words(self)
-        text = getattr(self, "_seen", 0)
-        if text >= 2 and left[0] and not self.is_short:  # type: ignore[attr-defined]
+    def starved(self: Constraint) -> NDArray[np.uint32]:
+        if committed.get(self, 0) >= 2 and left[0]:
             left[0] -= 1
             raise ConstraintError("the grammar engine gave up: too many expressions")
-        return words
-
-    commit = Constraint.commit
+        return mask_words(self)
 
     def counted(self: Constraint, token: int) -> None:
         commit(self, token)
-        self._seen = getattr(self, "_seen", 0) + 1  # type: ignore[attr-defined]
+        committed[self] = committed.get(self, 0) + 1
 
     monkeypatch.setattr(Constraint, "mask_words", starved)
     monkeypatch.setattr(Constraint, "commit", counted)
-    monkeypatch.setattr(
-        Constraint, "is_short", property(lambda self: len(self.forced_bytes()) > 0), raising=False
-    )
     with Runner.open(tiny_qwen3, family="qwen3", **options) as runner:
         answers = {
             answer.job.id: answer
-            for answer in runner.answers([hungry, *jobs], streams=streams)
+            for answer in runner.answers([hungry, free], streams=streams)
             if answer.job is not None
         }
     if failures == 1:
         assert answers[0].error is None
-        assert answers[0].text == expected
+        assert answers[0].text == expected[0]
     else:
         assert answers[0].stop_reason == "failed"
         assert "too many expressions" in str(answers[0].error)
         assert answers[0].text
-        assert expected.startswith(answers[0].text)
-    assert answers[1].text in ("yes", "no")
+        assert expected[0].startswith(answers[0].text)
+    assert answers[1].text == expected[1]
+
+
+def test_an_engine_that_gives_up_on_the_command_line_leaves_a_record(
+    run_here: RunHere, tmp_path: Path
+) -> None:
+    path = tmp_path / "hungry.lark"
+    path.write_text(HUNGRY)
+    result = run_here(*CHAT, "--lark", f"@{path}", "--json", family="qwen3")
+    assert result.code == 2
+    assert "the grammar engine gave up" in result.err
+    record = json.loads(result.out)
+    assert record["stop_reason"] == "failed"
+    assert record["text"]
 
 
 def test_memory_is_bounded(run_here: RunHere) -> None:

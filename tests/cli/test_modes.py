@@ -67,7 +67,15 @@ PANELS = {
         "--spec-bench",
         "--verify-batch",
     ],
-    "Constraint": ["--json-schema", "--lark", "--regex", "--choice", "--json-whitespace"],
+    "Constraint": [
+        "--json-schema",
+        "--lark",
+        "--gbnf",
+        "--regex",
+        "--choice",
+        "--json-whitespace",
+        "--strict",
+    ],
     "Generation": ["--gen", "--stop", "--system", "--think"],
     "Sampling": [
         "--temp",

@@ -479,11 +479,6 @@ def test_an_unknown_dialect_is_read_as_the_latest_with_a_warning(uri: str) -> No
     assert JsonSchema(known).prepare().warnings == ()
 
 
-@pytest.mark.parametrize("pattern", ["[[:alpha:]]{3}", "[a-z&&[aeiou]]", r"\p{Lu}"])
-def test_a_pattern_that_python_reads_otherwise_gets_no_verdict(pattern: str) -> None:
-    assert Regex(pattern).judge("abc").valid is None
-
-
 @pytest.mark.parametrize("text", ["start: B", 'foo: "a"', 'start "a"', "start: /(/"])
 def test_a_bad_grammar_is_refused_with_the_engines_diagnostic(text: str) -> None:
     with pytest.raises(GrammarError) as caught:
@@ -499,7 +494,7 @@ def test_a_grammar_without_a_sentence_is_refused(llama: Vocabulary) -> None:
 
 def test_relaxed_keywords_are_reported_and_judged_by_the_validator(llama: Vocabulary) -> None:
     given_source = JsonSchema(
-        '{"type": "array", "items": {"enum": [1, 2]}, "minItems": 2, "maxItems": 2,'
+        '{"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2,'
         ' "uniqueItems": true}'
     )
     compiled = llama.grammar(given_source)

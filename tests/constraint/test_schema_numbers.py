@@ -149,6 +149,18 @@ def test_every_price_is_a_multiple_of_a_cent() -> None:
     assert not any(is_multiple(tenths * cent / 10, cent) for tenths in range(1, 100_000, 10))
 
 
+def test_a_subschema_that_names_its_draft_is_judged_as_exactly() -> None:
+    schema = (
+        '{"$schema": "https://json-schema.org/draft/2020-12/schema", "multipleOf": 0.01,'
+        ' "type": ["number", "array"], "items": {"$ref": "#"}, "contains": {"$ref": "#/$defs/a"},'
+        ' "$defs": {"a": {"$id": "urn:x", "$schema": "http://json-schema.org/draft-07/schema#",'
+        ' "const": 1187654321098765432}}}'
+    )
+    assert valid(schema, "[19.99, 1187654321098765432.0]")
+    assert valid(schema, "[19.999, 1187654321098765432]") is False
+    assert valid(schema, "[19.99, 1187654321098765433]") is False
+
+
 def test_a_long_integer_is_a_value() -> None:
     text = "7" * 5000
     assert JsonSchema("{}").value(f'{{"a": {text}}}') == {"a": Decimal(text)}

@@ -12,7 +12,17 @@ from typing import Any
 
 from fucina_cli.constraint.kind import Prepared, Verdict
 
-ENDLESS = '{"type":"integer","multipleOf":86400000,"minimum":0,"maximum":8640000000}'
+
+def _chain(length: int, start: str = "") -> str:
+    """Rules each of which is the next one, once or twice, after `start`; the last may be empty."""
+    rules = (f"r{i}: r{i + 1} r{i + 1}?" for i in range(length))
+    return "\n".join((f"start: {start} r0", *rules, f'r{length}: "a"?'))
+
+
+#: Lark grammars: the engine needs time of the square of the length, and a stack frame for each.
+ENDLESS, CRASHING = _chain(15_000), _chain(30_000)
+#: The engine compiles it, and gives up in mid-answer: it has a limit of items for each token.
+HUNGRY = _chain(3_000, "/[x-z]{4}/")
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,8 @@ def load_object(raw: bytes) -> tuple[dict[str, Any], list[str]]:
     except RecursionError:
         raise WrongValue("nested too deeply") from None
     if not isinstance(value, dict):
-        raise WrongValue(f"must be a JSON object, not {kind(value)}")
+        way_out = "; give each of its elements a line" if isinstance(value, list) and value else ""
+        raise WrongValue(f"must be a JSON object, not {kind(value)}{way_out}")
     return value, repeated
 
 

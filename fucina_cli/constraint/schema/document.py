@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from fucina_cli.constraint.kind import GrammarError
+from fucina_cli.constraint.schema import mistakes
 from fucina_cli.text import one_line
 
 #: Longer integers are Decimals with the exponent 0: Python reads digits in quadratic time, and
@@ -40,7 +41,9 @@ def parse_schema(text: str) -> Any:
         raise GrammarError("the schema is nested too deeply") from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno} column {error.colno}"
-        raise GrammarError(f"not valid JSON: {error.msg} at {where}") from None
+        hint = mistakes.way_out(text)
+        told = f"; {hint}" if hint else ""
+        raise GrammarError(f"not valid JSON: {error.msg} at {where}{told}") from None
     except ValueError as error:
         raise GrammarError(f"not valid JSON: {one_line(str(error))}") from None
 

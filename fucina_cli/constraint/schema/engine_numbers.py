@@ -48,13 +48,26 @@ def shortest(value: float) -> Fraction:
     return Fraction(Decimal(repr(value)))
 
 
+def _survives(value: float) -> bool:
+    """Whether the engine reads a double's shortest digits as this double.
+
+    It takes the digits as an integer, rounds that to a double, and then divides or multiplies by
+    a power of ten: of 16 digits and more, some come out as a neighbour.
+    """
+    sign, figures, exponent = Decimal(repr(value)).as_tuple()
+    read = float(int("".join(map(str, figures))))
+    power = float(f"1e{abs(int(exponent))}")
+    read = read * power if int(exponent) >= 0 else read / power
+    return (-read if sign else read) == value
+
+
 def constant(value: Fraction) -> int | Decimal | None:
     """The number in a form that the engine writes with exactly its digits, if there is one."""
     whole = value.denominator == 1
     if whole and abs(value) <= _MOST and int(float(value)) == value:
         return int(value)
     near = _double(value)
-    if near is None or shortest(near) != value:
+    if near is None or shortest(near) != value or not _survives(near):
         return None
     return Decimal(repr(near))  # with a fraction or exponent: not taken for a 64-bit integer
 
@@ -105,7 +118,36 @@ def decimal_bounds(low: Fraction | None, high: Fraction | None) -> tuple[Held, H
 
 def next_decimal(value: Fraction) -> Fraction:
     """The least number above `value`, which is not negative, that can be a bound."""
-    return shortest(math.nextafter(float(value), math.inf)) if value else TINY
+    if not value:
+        return TINY
+    near = math.nextafter(float(value), math.inf)
+    while not _survives(near):
+        near = math.nextafter(near, math.inf)
+    return shortest(near)
+
+
+def steps(value: Fraction) -> list[Fraction]:
+    """Steps whose multiples are, in the engine's patterns, together those of `value`.
+
+    Of the multiples of 0.25 its pattern misses 0.5: a remainder is asked of the digits written,
+    whatever places are left. The multiples with one place fewer are those of 0.5, and so on until
+    the digits of the step have no factor with ten in common.
+    """
+    found = [value]
+    digits = digits_of(value)
+    places = -int(digits.as_tuple().exponent) if isinstance(digits, Decimal) else 0
+    while places > 1 and math.gcd(int(found[-1] * 10**places), 10) > 1:
+        places -= 1
+        place = Fraction(1, 10**places)
+        found.append(_common(found[-1], place))
+    return found
+
+
+def _common(one: Fraction, other: Fraction) -> Fraction:
+    """The least common multiple."""
+    return Fraction(
+        math.lcm(one.numerator, other.numerator), math.gcd(one.denominator, other.denominator)
+    )
 
 
 def step(value: Fraction) -> int | Decimal | None:
@@ -120,7 +162,7 @@ def step(value: Fraction) -> int | Decimal | None:
     below = above = near
     for _ in range(_NEIGHBOURS):
         for candidate in (below, above):
-            if _read_step(candidate) == value:
+            if _read_step(candidate) == value and _survives(candidate):
                 return Decimal(repr(candidate))
         below, above = math.nextafter(below, 0.0), math.nextafter(above, math.inf)
     return None
@@ -173,7 +215,7 @@ def _decimal_above(value: Fraction | None) -> Held:
     if 0 < abs(value) < TINY:
         return Held(TINY if value > 0 else Fraction(0), False)
     near = float(value)
-    while shortest(near) < value:
+    while shortest(near) < value or not (shortest(near).denominator == 1 or _survives(near)):
         near = math.nextafter(near, math.inf)
     held = shortest(near)
     return Held(held, held == value)

@@ -8,7 +8,7 @@ from typing import Any
 
 from fucina_cli.constraint.kind import Verdict
 from fucina_cli.constraint.schema import document
-from fucina_cli.constraint.schema.check import jsonschema_for, validator_class
+from fucina_cli.constraint.schema.check import jsonschema_alone, validator_class
 from fucina_cli.limits import TimeLimit
 from fucina_cli.text import one_line
 
@@ -25,7 +25,7 @@ def judge(schema: Any, text: str) -> Verdict:
         twice = list(itertools.islice(repeated_keys(text), _SHOWN_ERRORS))
     except (ValueError, RecursionError) as failure:
         return Verdict(False, (f"not JSON: {one_line(str(failure))}",))
-    with jsonschema_for(schema) as jsonschema:
+    with jsonschema_alone() as jsonschema:
         import referencing
 
         from fucina_cli.constraint.schema.judging import exact
@@ -46,6 +46,7 @@ def judge(schema: Any, text: str) -> Verdict:
                     break
         except TimeLimit:
             raise
-        except Exception as failure:  # a pattern re can't read, a reference without a target
-            return Verdict(None, (f"the validator failed: {one_line(str(failure))}",))
+        except Exception as failure:  # an unreadable pattern, a reference without a target
+            if not errors:
+                return Verdict(None, (f"it can't be judged: {one_line(str(failure))}",))
     return Verdict(not errors, tuple(errors))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, cast
 
 #: Keywords whose value is a schema, a list of schemas, or an object of schemas. `items` may be
 #: a list in older drafts, and a property of `dependencies` may be a list of names.
@@ -23,6 +23,7 @@ NAMED = frozenset(
 )  # fmt: skip
 
 Schema = Any  # a dict or a bool
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,15 @@ class Scope:
     root: Schema
     pointer: str = ""
     notes: list[Note] = field(default_factory=list)
+    _known: dict[Callable[[Schema], Any], tuple[Schema, Any]] = field(default_factory=dict)
+
+    def whole(self, make: Callable[[Schema], T]) -> T:
+        """What `make` says of the whole schema, worked out once for each state of it."""
+        root, made = self._known.get(make, (None, None))
+        if root is not self.root or root is None:
+            made = make(self.root)
+            self._known[make] = (self.root, made)
+        return cast(T, made)
 
     def note(self, text: str, *, relaxed: bool = True) -> None:
         """Note something about the schema being rewritten."""
@@ -94,6 +104,30 @@ def each_inside(
     return result
 
 
+def parts(schema: Schema, pointer: str = "") -> list[tuple[str, Schema]]:
+    """The schemas directly inside one, with their JSON pointers; `pointer` is its own."""
+    found: list[tuple[str, Schema]] = []
+    for key, value in schema.items() if isinstance(schema, dict) else ():
+        here = f"{pointer}/{escaped(key)}"
+        if key in MANY and isinstance(value, list):
+            found += ((f"{here}/{index}", part) for index, part in enumerate(value))
+        elif key in NAMED and isinstance(value, dict):
+            found += ((f"{here}/{escaped(name)}", part) for name, part in value.items())
+        elif key in ONE:
+            found.append((here, value))
+    return [each for each in found if isinstance(each[1], dict | bool)]
+
+
+def subschemas(schema: Schema, pointer: str = "") -> Iterator[tuple[str, Schema]]:
+    """`schema` and every schema inside it with their JSON pointers, outer ones first.
+
+    Raises RecursionError.
+    """
+    yield pointer, schema
+    for inner, part in parts(schema, pointer):
+        yield from subschemas(part, inner)
+
+
 def _inside(
     key: str, value: Any, change: Callable[[Schema], Schema], scope: Scope, pointer: str
 ) -> Any:
@@ -113,6 +147,15 @@ def _inside(
     if key in ONE and isinstance(value, (dict, bool)):
         scope.pointer = pointer
         return change(value)
+    return value
+
+
+def resolved(schema: Schema, pointer: str) -> Any:
+    """The value at a JSON pointer. Raises LookupError and ValueError where there is none."""
+    value: Any = schema
+    for part in pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        value = value[int(name)] if isinstance(value, list) else value[name]
     return value
 
 

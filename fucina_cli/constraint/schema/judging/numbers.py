@@ -13,13 +13,13 @@ from fucina_cli.constraint.schema.judging.texts import shown
 _CHUNK = 4000
 
 
-def types(checker: Any) -> Any:
+def types(checker: Any, *, by_value: bool = False) -> Any:
     """A type checker of jsonschema that knows the integers among Decimals.
 
     Drafts 3 and 4 call a number with a fraction or an exponent no integer (draft 4 core, 3.5);
-    later drafts go by its value (draft 6 validation, 6.25).
+    later drafts go by its value (draft 6 validation, 6.25), and so does `by_value` always.
     """
-    by_value = checker.is_type(1.0, "integer")
+    by_value = by_value or checker.is_type(1.0, "integer")
     return checker.redefine("integer", _is_whole if by_value else _is_long)
 
 

@@ -7,35 +7,57 @@ fewer unless a note that is not a relaxation says so.
 
 from __future__ import annotations
 
+from typing import Any
+
 from fucina_cli.constraint.schema.rewrites import (
     all_of,
     applicators,
+    contains,
     counts,
     formats,
     impossible,
     numbers,
+    open_objects,
+    pattern_properties,
+    patterns,
+    property_counts,
+    property_names,
+    reference_names,
     references,
+    trivial,
+    unique_items,
 )
 from fucina_cli.constraint.schema.walk import Rewrite, Schema, Scope, rewritten
 
 #: In the order in which they run.
 REWRITES: tuple[Rewrite, ...] = (
-    references.rewrite,
-    applicators.rewrite,  # before all that widen: after it every schema inside must hold
-    all_of.rewrite,
+    reference_names.rewrite,
+    trivial.rewrite,
     counts.rewrite,
-    numbers.rewrite,
+    references.rewrite,
+    applicators.rewrite,
+    all_of.rewrite,
     impossible.rewrite,
+    property_names.rewrite,
+    pattern_properties.rewrite,
+    contains.rewrite,
+    unique_items.rewrite,
+    property_counts.rewrite,
+    open_objects.rewrite,
+    numbers.rewrite,
     formats.rewrite,
-    formats.relax,  # last: it widens
+    formats.relax,  # after others: it widens
+    patterns.rewrite,  # last: what is written before is ECMA-262, what is written here the engine's
 )
 
 
-def apply(schema: Schema, scope: Scope) -> Schema:
-    """`schema` after all rewrites. Raises GrammarError and RecursionError."""
+def apply(schema: Schema, scope: Scope) -> dict[str, Any]:
+    """`schema` after all rewrites, as an object. Raises GrammarError and RecursionError."""
     for rewrite in REWRITES:
         if not isinstance(schema, dict):
             break
         scope.root, scope.pointer = schema, ""
         schema = rewritten(schema, rewrite, scope)
-    return schema
+    if isinstance(schema, dict):
+        return schema
+    return {} if schema else {"enum": []}

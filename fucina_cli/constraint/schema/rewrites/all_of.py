@@ -66,7 +66,7 @@ class _Flattening:
             return self._inside(schema)
         parts = self._parts(schema)
         if parts is None:
-            return self._scope.impossible("no value satisfies all its parts")
+            return False
         key = frozenset(document.dumps(part) for part in parts)
         if key in self._open:
             self._open[key] = self._open[key] or self._fresh()
@@ -74,8 +74,6 @@ class _Flattening:
         self._open[key] = ""
         try:
             whole = self._intersection(parts)
-            if whole is False:
-                return self._scope.impossible("no value satisfies all its parts")
             result = self._inside(whole) if isinstance(whole, dict) else whole
             if name := self._open[key]:
                 self._names[name] = result

@@ -13,7 +13,13 @@ from typing import Any
 from fucina_cli.constraint.schema.facts import facts, of_property
 from fucina_cli.constraint.schema.ground import Ground
 from fucina_cli.constraint.schema.negation import MOST, all_of, negated
-from fucina_cli.constraint.schema.rewrites import conditionals, dependencies, enumerations, one_of
+from fucina_cli.constraint.schema.rewrites import (
+    conditionals,
+    dependencies,
+    enumerations,
+    one_of,
+    unevaluated,
+)
 from fucina_cli.constraint.schema.walk import Note, Schema, Scope, each_inside, escaped
 
 #: What this rewrite takes out of a schema.
@@ -38,9 +44,11 @@ class _Applicators:
         self._scope.pointer += at
         try:
             found = enumerations.rewrite(schema, self._ground)
-            if found is False:
-                return self._scope.impossible("the keywords beside it refuse every listed value")
-            return self._expressed(found, context) if isinstance(found, dict) else found
+            if not isinstance(found, dict):
+                return found
+            # Here: it looks at what stands in place as it was given, where a schema must hold.
+            found = unevaluated.rewrite(found, self._scope)
+            return self._expressed(found, context)
         finally:
             self._scope.pointer = here
 

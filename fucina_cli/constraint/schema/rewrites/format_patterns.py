@@ -58,33 +58,28 @@ def _leap_seconds(before: str) -> tuple[str, ...]:
     Local time less offset is 23:59 where a negative offset is the rest of the day to 23:59, and a
     positive one is a minute more than the local time. That ties digits of the offset to digits of
     the time; each pattern ties some, so that they stay small where one for all 1,440 minutes would
-    be slow to compile. They hold only for text that is a time, after `before`.
+    be slow to compile. They hold only for text that is a time, after `before`. Each goes on from
+    a second below 60 without memory of the time, so that such times need few states.
     """
-    rest, digit = "[+-:]*", "[0-9]"
-    earlier = f"{digit}{{2}}:{digit}{{2}}:[0-5][+-Zz]*"
+    digit, sixty = "[0-9]", ":6[.-:]*"  # the class has digits, colon and point
+    two = f"{digit}{{2}}"
+    earlier = f"{two}:{two}:[0-5][+-Zz]*"
+    zulu = f"23:59{sixty}[Zz]"
     units = "|".join(
-        rf"{unit}{rest}(?:-{digit}{{2}}:{digit}{9 - unit}|\+{digit}{{2}}:{digit}{(unit + 1) % 10})"
+        rf"{unit}{sixty}(?:-{two}:{digit}{9 - unit}|\+{two}:{digit}{(unit + 1) % 10})"
         for unit in range(10)
     )
     tens = "|".join(
-        rf"{ten}(?:{digit}{rest}-{digit}{{2}}:{5 - ten}|[0-8]{rest}\+{digit}{{2}}:{ten}"
-        rf"|9{rest}\+{digit}{{2}}:{(ten + 1) % 6})"
+        rf"{ten}(?:{digit}{sixty}-{two}:{5 - ten}"
+        rf"|[0-8]{sixty}\+{two}:{ten}|9{sixty}\+{two}:{(ten + 1) % 6})"
         for ten in range(6)
     )
-    west, same, next_hour = (
-        "|".join(f"{hour:02}{rest}{sign}{other(hour):02}" for hour in range(24))
-        for sign, other in (
-            ("-", lambda hour: 23 - hour),
-            (r"\+", lambda hour: hour),
-            (r"\+", lambda hour: (hour + 1) % 24),
-        )
+    hours = "|".join(
+        rf"{hour:02}:{two}{sixty}(?:-{23 - hour:02}:{two}"
+        rf"|\+(?:{hour:02}:(?:0[1-9]|[1-5]{digit})|{(hour + 1) % 24:02}:00))"
+        for hour in range(24)
     )
-    zulu = f"23:59:{rest}[Zz]"
-    ties = (
-        f"{digit}{{2}}:{digit}(?:{units})",
-        f"{digit}{{2}}:(?:{tens}){digit}",
-        f"(?:{west}):{digit}{{2}}|(?:{same}):(?:0[1-9]|[1-5]{digit})|(?:{next_hour}):00",
-    )
+    ties = (f"{two}:{digit}(?:{units})", f"{two}:(?:{tens}){digit}", hours)
     return tuple(_whole(f"{before}(?:{earlier}|{zulu}|{tie})") for tie in ties)
 
 

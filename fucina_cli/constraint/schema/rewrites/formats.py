@@ -33,10 +33,10 @@ def relax(schema: dict[str, Any], scope: Scope) -> Schema:
     name = schema.get("format")
     if not isinstance(name, str):
         return schema
-    result = _constrained(schema, FORMATS[name])
-    if _allows_strings(schema):
-        scope.note(f"`format` {name} is enforced only in part")
-    return result
+    text = f"`format` {name} is enforced only in part"
+    if _allows_strings(schema) and not any(note.text == text for note in scope.notes):
+        scope.note(text)
+    return _constrained(schema, FORMATS[name])
 
 
 def _constrained(schema: dict[str, Any], form: Format) -> dict[str, Any]:

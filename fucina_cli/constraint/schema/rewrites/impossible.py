@@ -21,15 +21,13 @@ def rewrite(schema: dict[str, Any], scope: Scope) -> Schema:
     emptiness = Emptiness(schema, Instances(schema))
 
     def pruned(part: dict[str, Any], _scope: Scope) -> Schema:
-        if emptiness.impossible([part]):
-            return scope.impossible("no value satisfies it")
-        return _shorter(part)
+        return False if emptiness.impossible([part]) else _shorter(part)
 
     inside = each_inside(schema, lambda part: rewritten(part, pruned, scope), scope)
     return pruned(_without_false_definitions(inside), scope)
 
 
-def refuted(root: dict[str, Any], keyword: str, name: str) -> Schema:
+def refuted(root: dict[str, Any], keyword: str, name: str) -> dict[str, Any]:
     """`root` where one definition turned out to be impossible: what refers to it is `false`."""
     reference = to_definition(keyword, name)
     rest = {other: part for other, part in root[keyword].items() if other != name}
@@ -38,7 +36,8 @@ def refuted(root: dict[str, Any], keyword: str, name: str) -> Schema:
         return False if part.get("$ref") == reference else part
 
     without = {**root, keyword: rest}
-    return rewritten(without, changed, Scope(without))
+    result = rewritten(without, changed, Scope(without))
+    return result if isinstance(result, dict) else {"enum": []}
 
 
 def _shorter(schema: dict[str, Any]) -> dict[str, Any]:

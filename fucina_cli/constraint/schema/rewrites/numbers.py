@@ -189,22 +189,44 @@ def _bounded(schema: dict[str, Any], scope: Scope) -> Schema:
             return {**rest, "type": others}
         kind = "integer" if whole else "number"
         return scope.impossible(f"no {kind} satisfies {_all_shown(schema)}")
-    listed = _listed(numbers)
-    if listed is not None:
-        pieces = listed
-    else:
-        numbers, step = _affordable(numbers, schema)
-        numbers = (_whole_held if whole else _held)(numbers, schema)
-        pieces = [{**piece, **step} for piece in _pieces(numbers)]
-    for keyword in numbers.left_out:
+    pieces: list[dict[str, Any]] = []
+    left_out = list(numbers.left_out)
+    for part in _parts(numbers):
+        listed = _listed(part)
+        if listed is not None:
+            pieces += listed
+            continue
+        part, step = _affordable(part, schema)
+        part = (_whole_held if whole else _held)(part, schema)
+        pieces += [piece if "enum" in piece else {**piece, **step} for piece in _pieces(part)]
+        left_out += part.left_out
+    for keyword in dict.fromkeys(left_out):
         scope.note(f"{keyword} is beyond what the grammar engine holds")
     if len(pieces) == 1 and "enum" not in pieces[0]:
         return {**rest, **pieces[0]}
     rest.pop("type", None)
     name = "integer" if whole else "number"
-    branches = [{"type": others}] if others else []
+    branches: list[dict[str, Any]] = [{"type": others}] if others else []
     branches += [piece if "enum" in piece else {"type": name, **piece} for piece in pieces]
     return _with_any_of(rest, branches)
+
+
+def _parts(numbers: Numbers) -> list[Numbers]:
+    """Sets that together are the numbers, each with a step that the engine gets right."""
+    if numbers.step is None or numbers.whole:
+        return [numbers]
+    steps = engine_numbers.steps(numbers.step)
+    few = numbers.count is not None and numbers.count < _FEW
+    if few or not _has_step(numbers):
+        return [numbers]
+    parts = [_stepped(numbers, step) for step in steps]
+    return [part for part in parts if not part.empty]
+
+
+def _stepped(numbers: Numbers, step: Fraction) -> Numbers:
+    low = _first(numbers.low, True, step)
+    high = _first(None if numbers.high is None else -numbers.high, True, step)
+    return replace(numbers, low=low, high=None if high is None else -high, step=step)
 
 
 def _types(schema: dict[str, Any]) -> list[str]:
@@ -239,11 +261,19 @@ def _listed(numbers: Numbers) -> list[dict[str, Any]] | None:
         return _choices([numbers.low])
     if numbers.count is None or numbers.low is None or numbers.step is None:
         return None
-    if numbers.count >= _FEW and engine_numbers.step(numbers.step) is not None:
+    if numbers.count >= _FEW and _has_step(numbers):
         return None
     if numbers.count > _LISTED:
         return None
     return _choices([numbers.low + numbers.step * i for i in range(numbers.count)])
+
+
+def _has_step(numbers: Numbers) -> bool:
+    """Whether the engine gets the multiples right; those with fewer places are parts as well."""
+    if numbers.step is None:
+        return False
+    steps = [numbers.step] if numbers.whole else engine_numbers.steps(numbers.step)
+    return all(engine_numbers.step(step) is not None for step in steps)
 
 
 def _choices(values: list[Fraction]) -> list[dict[str, Any]] | None:
@@ -265,9 +295,8 @@ def _affordable(numbers: Numbers, schema: dict[str, Any]) -> tuple[Numbers, dict
     """The numbers without a step that the engine can't have, and the keyword for the others."""
     if numbers.step is None:
         return numbers, {}
-    step = engine_numbers.step(numbers.step)
-    if step is not None:
-        return numbers, {"multipleOf": step}
+    if _has_step(numbers):
+        return numbers, {"multipleOf": engine_numbers.step(numbers.step)}
     left_out = (*numbers.left_out, _shown(schema, "multipleOf"))
     return replace(numbers, step=None, left_out=left_out), {}
 
@@ -389,7 +418,7 @@ def _constants(schema: dict[str, Any], scope: Scope) -> Schema:
     place = f"{scope.pointer}/{'const' if 'const' in schema else 'enum'}"
     literals = [_literal(value, place) for value in values]
     plain = [literal.value for literal in literals if isinstance(literal, Plain)]
-    branches: list[Any] = [{"const": plain[0]}] if len(plain) == 1 else [{"enum": plain}]
+    branches: list[Any] = [{"enum": plain}]  # `const` is no keyword of draft 4
     others = [literal for literal in literals if not isinstance(literal, Plain)]
     return _with_any_of(left, [*(branches if plain or not others else []), *others])
 
@@ -452,7 +481,7 @@ def _literal(value: Any, place: str) -> Plain | dict[str, Any]:
 
 
 def _schema(literal: Plain | dict[str, Any]) -> dict[str, Any]:
-    return {"const": literal.value} if isinstance(literal, Plain) else literal
+    return {"enum": [literal.value]} if isinstance(literal, Plain) else literal
 
 
 # -- words -------------------------------------------------------------------------------------

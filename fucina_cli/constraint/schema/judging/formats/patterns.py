@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import warnings
+from fucina_cli.constraint.patterns.errors import PatternError
+from fucina_cli.constraint.patterns.matcher import ecma_matcher
 
 
 def is_regex(text: str) -> bool:
-    """Whether Python's `re` reads it, whose syntax is nearly that of ECMA-262."""
+    """Whether it is a pattern of ECMA-262, or one that web browsers read all the same."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            re.compile(text)
-    except (re.error, RecursionError, OverflowError):
+        ecma_matcher(text)
+    except PatternError:
         return False
     return True
