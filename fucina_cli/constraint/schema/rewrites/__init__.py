@@ -37,7 +37,6 @@ REWRITES: tuple[Rewrite, ...] = (
     references.rewrite,
     applicators.rewrite,
     all_of.rewrite,
-    impossible.rewrite,
     property_names.rewrite,
     pattern_properties.rewrite,
     contains.rewrite,
@@ -45,6 +44,7 @@ REWRITES: tuple[Rewrite, ...] = (
     property_counts.rewrite,
     open_objects.rewrite,
     numbers.rewrite,
+    impossible.rewrite,
     formats.rewrite,
     formats.relax,  # after others: it widens
     patterns.rewrite,  # last: what is written before is ECMA-262, what is written here the engine's

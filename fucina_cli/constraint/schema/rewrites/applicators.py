@@ -133,15 +133,7 @@ class _Applicators:
         self, schema: dict[str, Any], keyword: str, around: list[Schema]
     ) -> list[tuple[str, list[Schema]]]:
         needed = schema.get(keyword)
-        if not isinstance(needed, dict):
-            return []
-        if not self._ground.asserts(keyword):
-            if keyword == "dependencies":
-                self._note(
-                    "`dependencies` is no keyword of this draft and is ignored; write "
-                    "`dependentRequired` or `dependentSchemas`, or name draft 7 in `$schema`",
-                    relaxed=False,
-                )
+        if not isinstance(needed, dict) or not self._ground.asserts(keyword):
             return []
         found = []
         for name, part in needed.items():
@@ -212,7 +204,7 @@ class _Applicators:
     def _left_out(self, keyword: str) -> None:
         self._note(f"`{keyword}` is not enforced while decoding")
 
-    def _note(self, text: str, *, relaxed: bool = True) -> None:
+    def _note(self, text: str) -> None:
         """Noted once for each place: a schema may be written in several options."""
-        if Note(text, self._scope.pointer, relaxed) not in self._scope.notes:
-            self._scope.note(text, relaxed=relaxed)
+        if Note(text, self._scope.pointer) not in self._scope.notes:
+            self._scope.note(text)
