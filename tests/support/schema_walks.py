@@ -199,6 +199,10 @@ class _Maker:
             return simple
         deep = ["properties"] * 4 + ["allOf", "anyOf", "oneOf", "oneOf", "not", "items"]
         deep += ["additionalProperties", "patternProperties"]
+        if self._draft > 4:
+            deep += ["contains"]
+        if self._draft >= 2019:
+            deep += ["unevaluatedProperties", "unevaluatedItems"]
         deep += ["prefixItems"] if self._draft >= 2020 else ["tuple", "additionalItems"]
         if self._draft == 7:
             deep += ["if", "dependencies"]
@@ -220,7 +224,11 @@ class _Maker:
             return "items" if keyword == "tuple" else keyword, parts
         if keyword == "patternProperties":
             return keyword, {random.choice(("^a", "^[bc]$", "z")): self._schema(less, inner=True)}
-        if keyword in ("additionalProperties", "additionalItems"):
+        if keyword in ("unevaluatedProperties", "unevaluatedItems"):
+            return keyword, False if random.random() < 0.6 else self._schema(less)
+        if keyword == "uniqueItems":
+            return keyword, True
+        if keyword in ("additionalProperties", "additionalItems", "contains"):
             return keyword, self._schema(less, inner=True)
         if keyword in ("not", "items"):
             return keyword, self._schema(less, inner=keyword == "items")
