@@ -5,11 +5,11 @@ What allows strings while decoding is patterns elsewhere; the two share nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from fucina_cli.constraint.schema.judging.formats import hosts, identifiers, patterns, times
+from fucina_cli.constraint.schema.judging.texts import shown
 
 #: Whether a string has the format. None of them raises.
 CHECKS: dict[str, Callable[[str], bool]] = {
@@ -39,7 +39,7 @@ def has_format(validator: Any, name: Any, instance: Any, _schema: dict[str, Any]
     """`format`, in every draft the same; names that no draft defines say nothing."""
     check = CHECKS.get(name)
     if check is not None and validator.is_type(instance, "string") and not check(instance):
-        yield f"{json.dumps(instance, ensure_ascii=False)} has not the format {name}"
+        yield f"{shown(instance)} has not the format {name}"
 
 
 KEYWORDS = {"format": has_format}
