@@ -1,38 +1,18 @@
-"""Complements of schemas and of strings, and proofs that schemas exclude each other."""
+"""Complements of schemas, and proofs that schemas exclude each other."""
 
 from __future__ import annotations
 
 import json
-import re
 from random import Random
 from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from fucina_cli.constraint.schema import document
-from fucina_cli.constraint.schema.complement import all_but
 from fucina_cli.constraint.schema.ground import Ground
 from fucina_cli.constraint.schema.negation import negated
 from tests.support.schema_walks import schemas, values
-
-TEXTS = st.text("ab0.é", max_size=4)
-
-
-@given(st.lists(TEXTS, min_size=1, max_size=5), TEXTS)
-@settings(deadline=None)
-def test_all_but_matches_every_other_string(excluded: list[str], text: str) -> None:
-    pattern = all_but(excluded)
-    assert pattern is not None
-    python = re.sub(r"\\u\{(\w+)\}", lambda found: re.escape(chr(int(found[1], 16))), pattern)
-    assert (re.search(python, text) is not None) == (text not in excluded)
-
-
-def test_strings_that_the_engine_can_not_tell_apart_have_no_complement() -> None:
-    assert all_but(['a"']) is None
-    assert all_but(["a\\b"]) is None
 
 
 @pytest.mark.parametrize("draft", [4, 7, 2020])

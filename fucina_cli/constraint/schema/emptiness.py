@@ -7,10 +7,8 @@ has no finite value, so a question met again while it is being answered is answe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from itertools import combinations
 from typing import Any
 
 from fucina_cli.constraint.schema.facts import (
@@ -23,6 +21,8 @@ from fucina_cli.constraint.schema.facts import (
     required,
 )
 from fucina_cli.constraint.schema.instances import Instances
+from fucina_cli.constraint.schema.languages import ALL, of_pattern
+from fucina_cli.constraint.schema.pattern_syntax import Unreadable
 from fucina_cli.constraint.schema.walk import Schema
 
 _STEPS = 300  # questions within one question
@@ -145,21 +145,16 @@ def _no_string(known: list[dict[str, Any]]) -> bool:
     formats = {fact["format"] for fact in known if fact.get("format") in _UNLIKE}
     if len(formats) > 1:
         return True
-    starts = {start for fact in known if (start := _start(fact.get("pattern")))}
-    return any(
-        not one.startswith(other) and not other.startswith(one)
-        for one, other in combinations(starts, 2)
-    )
-
-
-def _start(pattern: Any) -> str:
-    """Plain characters with which every string that the pattern matches begins."""
-    if not isinstance(pattern, str) or "|" in pattern:
-        return ""
-    # Not the character that a quantifier follows.
-    found = re.match(r"\^([A-Za-z0-9_-]+)(?![A-Za-z0-9_*?+{-])", pattern)
-    found = found or re.match(r"\^([A-Za-z0-9_-]+)(?=[A-Za-z0-9_-][*?+{])", pattern)
-    return found[1] if found else ""
+    patterns = {fact["pattern"] for fact in known if isinstance(fact.get("pattern"), str)}
+    if len(patterns) < 2:  # of one, the engine finds out
+        return False
+    try:
+        found = ALL
+        for pattern in patterns:
+            found = found & of_pattern(pattern)
+        return found.empty
+    except Unreadable:
+        return False
 
 
 def _no_number(known: list[dict[str, Any]], *, whole: bool) -> bool:

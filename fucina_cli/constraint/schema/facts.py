@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
+from fucina_cli.constraint.schema.languages import of_pattern
+from fucina_cli.constraint.schema.pattern_syntax import Unreadable
 from fucina_cli.constraint.schema.references import target
 from fucina_cli.constraint.schema.walk import Schema
 
 #: The types of values, numbers parted in two: every value is of exactly one.
 KINDS = ("null", "boolean", "integer", "fraction", "string", "array", "object")
 ALL_KINDS = frozenset(KINDS)
-#: Patterns that ECMA-262 and Python read alike: no escapes, no groups but plain ones.
-_ALIKE = re.compile(
-    r"(?!.*(?:\(\?|\[\^?\]|\[.*\[|\{,|&&|--|~~|\|\|))"  # what only one of them knows
-    r"[\w ^$|()*+?.{},\[\]/:@=#<>!%&~'-]*",
-    re.ASCII,
-)
 _DEEP = 64  # references and `allOf` within each other
 
 
@@ -124,12 +119,10 @@ def names_of(known: Iterable[dict[str, Any]]) -> list[str] | None:
 
 
 def matches(pattern: str, name: str) -> bool | None:
-    """Whether an ECMA-262 pattern is found in `name`; None for what is not plainly read alike."""
-    if not _ALIKE.fullmatch(pattern) or "\n" in name:
-        return None
+    """Whether an ECMA-262 pattern is found in `name`; None for one that can't be read."""
     try:
-        return re.search(pattern, name) is not None
-    except re.error:
+        return name in of_pattern(pattern)
+    except Unreadable:
         return None
 
 

@@ -130,20 +130,19 @@ def _bounds(
 
 def _objects(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {}
-    names = [*one.get("properties", {}), *other.get("properties", {})]
-    if names:
-        result["properties"] = {
-            name: both(_of_name(one, name, own=True), _of_name(other, name, own=True))
-            for name in dict.fromkeys(names)
-        }
-    patterns = {
-        **_patterns(one, other, names),
-        **{
-            pattern: part
-            for pattern, part in _patterns(other, one, names).items()
-            if pattern not in one.get("patternProperties", {})
-        },
-    }
+    names = list(dict.fromkeys([*one.get("properties", {}), *other.get("properties", {})]))
+    properties = {name: both(_of_name(one, name), _of_name(other, name)) for name in names}
+    patterns: dict[str, Schema] = {}
+    for mine, theirs in ((one, other), (other, one)):
+        for pattern, part in mine.get("patternProperties", {}).items():
+            if _only_names(theirs):
+                # Only listed names are left: the pattern holds for those that it matches.
+                for name in _matched(pattern, names):
+                    properties[name] = both(properties[name], part)
+            elif pattern not in patterns:
+                patterns[pattern] = _with_rest(pattern, part, theirs)
+    if properties:
+        result["properties"] = properties
     if patterns:
         result["patternProperties"] = patterns
     if "additionalProperties" in one or "additionalProperties" in other:
@@ -151,38 +150,39 @@ def _objects(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _of_name(schema: dict[str, Any], name: str, *, own: bool) -> Schema:
-    """What holds for the property but for `patternProperties`, which stay beside it if `own`."""
+def _only_names(schema: dict[str, Any]) -> bool:
+    return _rest(schema) is False and not schema.get("patternProperties")
+
+
+def _of_name(schema: dict[str, Any], name: str) -> Schema:
+    """What holds for the property but for `patternProperties`, which stay beside it."""
     if name in schema.get("properties", {}):
         found: Schema = schema["properties"][name]
         return found
-    verdicts = [matches(pattern, name) for pattern in schema.get("patternProperties", {})]
-    if None in verdicts and "additionalProperties" in schema:
+    if "additionalProperties" not in schema:
+        return True
+    if any(_matched(pattern, [name]) for pattern in schema.get("patternProperties", {})):
+        return True
+    return _rest(schema)
+
+
+def _matched(pattern: str, names: list[str]) -> list[str]:
+    verdicts = {name: matches(pattern, name) for name in names}
+    if None in verdicts.values():
         raise Unmergeable
-    return True if own and True in verdicts else _rest(schema)
+    return [name for name, found in verdicts.items() if found]
 
 
-def _patterns(one: dict[str, Any], other: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """The patterns of `one`, with what `other` says of other names."""
-    result = {}
-    theirs = other.get("patternProperties", {})
-    rest = _rest(other)
-    for pattern, part in one.get("patternProperties", {}).items():
-        if pattern in theirs:
-            result[pattern] = both(part, theirs[pattern])
-        elif rest is True or rest == {}:
-            result[pattern] = part
-        elif theirs:
-            raise Unmergeable  # a name may match both
-        elif rest is False:
-            # Only listed names are left, and the pattern still holds for those that it matches.
-            if any(matches(pattern, name) is not False for name in names):
-                result[pattern] = part
-        elif any(matches(pattern, name) is not False for name in other.get("properties", {})):
-            raise Unmergeable
-        else:
-            result[pattern] = both(part, rest)
-    return result
+def _with_rest(pattern: str, part: Schema, other: dict[str, Any]) -> Schema:
+    """What holds for names that a pattern matches: its part, and what `other` says of them."""
+    theirs, rest = other.get("patternProperties", {}), _rest(other)
+    if pattern in theirs:
+        return both(part, theirs[pattern])
+    if rest is True or rest == {}:
+        return part
+    if theirs or _matched(pattern, list(other.get("properties", {}))):
+        raise Unmergeable  # for some names it is not the rest that holds
+    return both(part, rest)
 
 
 def _rest(schema: dict[str, Any]) -> Schema:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
-from fucina_cli.constraint.schema.complement import all_but
 from fucina_cli.constraint.schema.facts import (
     KINDS,
     facts,
@@ -19,6 +18,8 @@ from fucina_cli.constraint.schema.facts import (
     same,
 )
 from fucina_cli.constraint.schema.ground import Ground
+from fucina_cli.constraint.schema.languages import ALL, of_pattern, without
+from fucina_cli.constraint.schema.pattern_syntax import Unreadable
 from fucina_cli.constraint.schema.walk import Schema
 
 #: The most options of an `anyOf` that is written here.
@@ -119,6 +120,8 @@ class _Negation:
             if "minContains" in schema or "maxContains" in schema:
                 return None
             return _typed("array", "items", self.of(value, []))
+        if key == "pattern":
+            return _matching(lambda: (ALL - of_pattern(value)).pattern())
         if key == "additionalProperties":
             return self._additional(schema, context)
         return self._applicator(key, schema, context)
@@ -309,6 +312,13 @@ def _others_of(kind: str, values: list[Any]) -> Schema | None:
         left = [each for each in (False, True) if not any(same(each, v) for v in values)]
         return {"enum": left} if left else False
     if kind == "string":
-        pattern = all_but(values)
-        return None if pattern is None else {"type": "string", "pattern": pattern}
+        return _matching(lambda: without(values))
     return None
+
+
+def _matching(written: Callable[[], str]) -> Schema | None:
+    """The strings of a pattern, where it can be written."""
+    try:
+        return {"type": "string", "pattern": written()}
+    except Unreadable:
+        return None

@@ -40,6 +40,8 @@ def refusal(schema: Schema, failure: str, fails: Fails, source: Source) -> str:
             if written is not None:
                 pointer, text = written
                 return f"{_UNSATISFIABLE}: {text} (at {source.place(pointer)})"
+            # The engine's words for what a rewrite has proven.
+            failure = failure.replace("anyOf is empty", "no value satisfies it")
         part = resolved(schema, pointer)
     except RecursionError:
         return without_places(failure)

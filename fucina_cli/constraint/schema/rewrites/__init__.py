@@ -60,9 +60,4 @@ def apply(schema: Schema, scope: Scope) -> dict[str, Any]:
         schema = rewritten(schema, rewrite, scope)
     if isinstance(schema, dict):
         return schema
-    if schema:
-        return {}
-    if not any(note.impossible for note in scope.notes):
-        scope.pointer = ""
-        scope.impossible("no value satisfies it")
-    return {"enum": []}
+    return {} if schema else {"enum": []}
