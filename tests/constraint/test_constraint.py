@@ -21,7 +21,7 @@ from fucina_cli.constraint.constraint import Constraint, ConstraintError
 from fucina_cli.constraint.grammar import Grammar, Tokens
 from fucina_cli.constraint.judge import Judge
 from fucina_cli.constraint.kind import GrammarError, Spec
-from fucina_cli.constraint.schema.check import check_schema
+from fucina_cli.constraint.kinds.json_schema import check_schema
 from fucina_cli.llama.model import Model
 from fucina_cli.sampling.mask import allowed_ids
 from tests.support.grammars import RECURSIVE, SOURCES

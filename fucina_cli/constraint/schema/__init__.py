@@ -1,1 +1,0 @@
-"""JSON schemas: read exactly, checked, rewritten for the grammar engine; answers judged."""
