@@ -563,3 +563,10 @@ def test_a_recursive_grammar_counts_its_parentheses(llama: Vocabulary) -> None:
     assert constraint.valid_prefix_len(tokenize("((1+22)-(3))")) == len(tokenize("((1+22)-(3))"))
     unbalanced = [t for c in "(1))" for t in tokenize(c)]
     assert constraint.valid_prefix_len(unbalanced) == 3
+
+
+@pytest.mark.parametrize("answer", ["0.1", "1.5", "19"])
+def test_floats_of_a_schema_given_as_python_values_are_the_numbers_of_answers(answer: str) -> None:
+    assert JsonSchema({"enum": [0.1, 1.5, 19.0]}).judge(answer).valid is True
+    assert JsonSchema({"minimum": 0.1, "maximum": 19.0}).judge(answer).valid is True
+    assert JsonSchema({"multipleOf": 0.5}).judge("1.5").valid is True
