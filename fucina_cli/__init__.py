@@ -1,4 +1,4 @@
-"""Run GGUF language models whose answers fit a JSON schema, regex, Lark grammar or list of choices.
+"""Run GGUF language models whose answers fit a JSON schema, regex, grammar or list of choices.
 
     from fucina_cli import Job, JsonSchema, Runner
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fucina_cli.answer import Answer
     from fucina_cli.constraint.kind import GrammarError
     from fucina_cli.constraint.kinds.choice import Choice
+    from fucina_cli.constraint.kinds.gbnf import Gbnf
     from fucina_cli.constraint.kinds.json_schema import JsonSchema
     from fucina_cli.constraint.kinds.lark import Lark
     from fucina_cli.constraint.kinds.regex import Regex
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "Choice",
+    "Gbnf",
     "GrammarError",
     "InputError",
     "Job",

@@ -22,6 +22,10 @@ OnJobText = Callable[[Job, str, Channel], None]
 _AHEAD = 64  # jobs of a list that are looked at before they are answered
 _GROWTH = 256  # tokens that a context grows by at least
 
+#: Seconds that a constraint gets while others are decoded, and where they only wait to be: most
+#: take less, and then its size is known before the context is made.
+_MOMENT, _PAUSE = 0.005, 1.0
+
 
 class JobSource(Protocol):
     """Where jobs come from, one by one."""
@@ -76,12 +80,13 @@ class Batch:
         self._waiting: deque[Request] = deque()
         self._failed: list[Answer] = []
         self._count = 0
+        self._checking: Job | None = None  # its constraint is being prepared
 
     @property
     def done(self) -> bool:
         """Whether every job was answered."""
         idle = not self._waiting and not self._failed and not self._running
-        return idle and self._source.ended
+        return idle and self._checking is None and self._source.ended
 
     def step(self) -> list[Answer]:
         """Take available jobs, begin those that there is room for, and run one forward for all.
@@ -99,6 +104,7 @@ class Batch:
     def interrupt(self) -> list[Answer]:
         """End all jobs where they are; the answers so far of those that had begun."""
         self._waiting.clear()
+        self._checking = None
         return self._host.interrupt()
 
     @property
@@ -109,8 +115,15 @@ class Batch:
         """Take the jobs that are available; wait for one only when there is nothing to do."""
         while len(self._waiting) < self._source.ahead:
             idle = not self._running and not self._waiting and not self._failed
-            job = self._source.take(wait=idle)
+            job, self._checking = self._checking, None
             if job is None:
+                job = self._source.take(wait=idle)
+            if job is None:
+                return
+            patience = _MOMENT if self._running else _PAUSE
+            busy = self._running or self._waiting
+            if busy and not self._host.is_checked(job, patience):
+                self._checking = job  # decoding goes on meanwhile
                 return
             index, self._count = self._count, self._count + 1
             try:
@@ -138,12 +151,14 @@ class Batch:
                 continue  # its request has failed
             if not engine.free or request.size > engine.context.n_ctx:
                 return
-            self._waiting.popleft()
             try:
+                if engine.running and not self._host.is_compiled(request, _MOMENT):
+                    return  # decoding goes on meanwhile
                 self._host.compile(request)
                 engine.submit(request)
             except InputError as error:
                 self._fail(request, error)
+            self._waiting.popleft()
 
     def _fitting(self, engine: Engine | None) -> Engine | None:
         """An engine with room for the first waiting request, if possible for each of them.

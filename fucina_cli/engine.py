@@ -178,8 +178,13 @@ class Engine:
 
     @staticmethod
     def _may_do_better(request: Request, answer: Answer) -> bool:
-        """Whether another draw may be valid: not where the user or a stop cut the answer short."""
+        """Whether another draw may be valid: not where the user or a stop cut the answer short.
+
+        Nor where the limit did and the grammar leaves nothing to the judge: the next is as long.
+        """
         cut = answer.stop_reason in ("interrupted", "stop_token", "stop_sequence")
+        compiled = request.compiled
+        cut = cut or (compiled is not None and not compiled.grammar.relaxed)
         return (
             request.draws_again
             and request.attempts < ATTEMPTS

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from fucina_cli import loading
 from fucina_cli.answer import Answer
 from fucina_cli.constraint.compiler import Compiled, Compiler
+from fucina_cli.constraint.guard import Guard
 from fucina_cli.constraint.kind import GrammarError
-from fucina_cli.constraint.recent import prepared
 from fucina_cli.engine import Engine
 from fucina_cli.errors import InputError
 from fucina_cli.families.family import Family
@@ -20,6 +21,7 @@ from fucina_cli.llama.exactness import Exactness, probe
 from fucina_cli.planning import Planner
 from fucina_cli.request import Request
 from fucina_cli.runtime import Blame, Runtime, no_blame
+from fucina_cli.text import one_line
 
 #: Receives a message: "warning" or "note", the part of the input that it is about or None, one
 #: sentence, and the job that it is about or None for all.
@@ -37,6 +39,7 @@ class Host:
         probes: probe each context for exactness, which takes a few forwards.
         blame: attributes a crash of native code to a part of the input.
         on_message: receives warnings and notes; None drops them.
+        guard: prepares constraints and judges answers; closed with the host.
 
     Raises InputError for a model or an option that can't be used.
     """
@@ -51,6 +54,7 @@ class Host:
         probes: bool = True,
         blame: Blame = no_blame,
         on_message: OnMessage | None = None,
+        guard: Guard | None = None,
     ) -> None:
         begin = time.perf_counter()
         self._probes, self._blame, self._on_message = probes, blame, on_message
@@ -62,7 +66,9 @@ class Host:
         self.engine: Engine | None = None
         #: Result of the last probe; None before the first.
         self.exactness: Exactness | None = None
-        self._compiler = Compiler(self.model.vocabulary)
+        self._keeps_system: bool | None = None  # whether the chat template does, once known
+        self._guard = guard or Guard(runtime.compile_timeout)
+        self._compiler = Compiler(self.model.vocabulary, self._guard)
         self._contexts: list[Context] = []
         self._finished_forwards = self._probe_forwards = 0
         self._drafting: loading.Drafting | None = None
@@ -88,12 +94,41 @@ class Host:
     def plan(self, job: Job) -> Request:
         """A request for a job, its constraint checked but not yet compiled. Raises InputError."""
         if job.constraint is not None:
-            with self._blame("constraint"):
-                try:
-                    prepared(job.constraint)
-                except GrammarError as error:
-                    raise InputError("constraint", str(error)) from None
-        return self.planner.plan(job)
+            try:
+                self._guard.prepare(job.constraint)
+            except GrammarError as error:
+                raise InputError("constraint", *error.message) from None
+            except Exception as error:  # a defect of the kind's code ends this job and no other
+                text = one_line(f"internal error: {type(error).__name__}: {error}")
+                raise InputError("constraint", f"{text}; please report it") from error
+        request = self.planner.plan(job)
+        if job.think and not self.planner.thinks(job, request.prompt):
+            why = "the model has no markers of thoughts" if job.is_chat else "only chats have them"
+            self._say("warning", "think", f"has no effect: {why}", job)
+        if job.has_system and self._keeps_system is None:
+            self._keeps_system = self.planner.keeps_system(job)
+            if not self._keeps_system:
+                self._say("warning", "system", "the model's chat template leaves it out", job)
+        return request
+
+    def is_checked(self, job: Job, seconds: float) -> bool:
+        """Whether `plan` need not wait for a job's constraint.
+
+        If checking it begins now, it gets `seconds` for that.
+        """
+        return job.constraint is None or self._guard.is_ready(job.constraint, seconds)
+
+    def is_compiled(self, request: Request, seconds: float) -> bool:
+        """Whether `compile` need not wait. If compiling begins now, it gets `seconds` for that.
+
+        Raises InputError.
+        """
+        job = request.job
+        if job is None or job.constraint is None:
+            return True
+        stop = self.planner.stop_token(chat=job.is_chat)
+        with self._constraint_errors():
+            return self._compiler.is_ready(job.constraint, stop, seconds)
 
     def compile(self, request: Request) -> None:
         """Set a request's constraint; equal ones are compiled once. Raises InputError."""
@@ -198,6 +233,7 @@ class Host:
         if self._drafting is not None:
             self._drafting.close()
         self.model.close()
+        self._guard.close()
 
     # ----------------------------------------------------------------------------------------
 
@@ -232,10 +268,15 @@ class Host:
 
     def _compiled(self, job: Job, stop: int, *, anew: bool = False) -> Compiled:
         assert job.constraint is not None
+        with self._constraint_errors():
+            return self._compiler.compile(job.constraint, stop, anew=anew)
+
+    @contextmanager
+    def _constraint_errors(self) -> Iterator[None]:
         try:
             with self._blame("constraint"):
-                return self._compiler.compile(job.constraint, stop, anew=anew)
+                yield
         except GrammarError as error:
-            raise InputError("constraint", str(error)) from None
+            raise InputError("constraint", *error.message) from None
         except ModelError as error:
             raise InputError(self.planner.part, str(error)) from None

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from fucina_cli.constraint.kind import Spec, spec_of
+from fucina_cli.constraint.kind import GrammarError, Spec, spec_of
 from fucina_cli.errors import InputError, Part
 from fucina_cli.options import Option, contradiction, option, options_of
 from fucina_cli.sampling.config import SamplingConfig
@@ -75,6 +75,9 @@ class Generation:
     gen: int | None = option(
         None, f"Most tokens of the answer ({DEFAULT_GEN}).", "N", short="-n",
         within=(0, 10_000_000), unit="tokens",
+        elsewhere=(
+            (-1, f"leave it out for {DEFAULT_GEN}"), (-2, "leave it out, and set the context"),
+        ),
     )  # fmt: skip
     stop: tuple[Stop, ...] = option(
         (), "Also stop at this token id or text (repeatable).", "ID_OR_TEXT", type=str,
@@ -124,6 +127,8 @@ class Job:
         if self.constraint is not None:
             try:
                 object.__setattr__(self, "constraint", spec_of(self.constraint))
+            except GrammarError as error:
+                raise InputError("constraint", *error.message) from None
             except ValueError as error:
                 raise InputError("constraint", str(error)) from None
 
@@ -183,6 +188,16 @@ class Job:
     def is_chat(self) -> bool:
         """Whether the model's chat template renders the prompt."""
         return isinstance(self.start, Chat)
+
+    @property
+    def has_system(self) -> bool:
+        """Whether it is a chat that begins with a system text."""
+        return (
+            isinstance(self.start, Chat)
+            and len(self.start.messages) > 1
+            and self.start.messages[0]["role"] == "system"
+            and bool(self.start.messages[0]["content"].strip())
+        )
 
     @property
     def think(self) -> bool | None:

@@ -31,6 +31,7 @@ class Option:
         default: value where none is given.
         within: the lowest and the highest number accepted; None for any.
         least: the smallest number above the lowest that is accepted, and what to give instead.
+        elsewhere: numbers outside of the range that other tools give a meaning, and the way out.
         unit: of the number, where it has one.
         flag: on the command line; its name with dashes unless given.
         short: a second, short flag.
@@ -50,6 +51,7 @@ class Option:
     default: Any = None
     within: tuple[float, float] | None = None
     least: tuple[float, str] | None = None
+    elsewhere: tuple[tuple[float, str], ...] = ()
     unit: str = ""
     flag: str = ""
     short: str = ""
@@ -90,6 +92,9 @@ class Option:
         low, high = self.within or (-math.inf, math.inf)
         if not low <= value <= high:
             ends = f"{_plain(low)} to {_plain(high)}"
+            way_out = dict(self.elsewhere).get(value)
+            if way_out is not None:
+                ends += f", or {way_out}"
             raise InputError(self.name, f"{_plain(value)} is out of range; give {ends}")
         if self.least is not None and low != value < self.least[0]:
             raise InputError(self.name, f"{value:g} is too small; give {self.least[1]}")

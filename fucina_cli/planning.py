@@ -11,7 +11,7 @@ from fucina_cli import prompts
 from fucina_cli.constraint.constraint import ConstraintError
 from fucina_cli.errors import InputError, Part, keyword
 from fucina_cli.families.family import Family
-from fucina_cli.job import DEFAULT_GEN, Ids, Job, Stop, Text
+from fucina_cli.job import DEFAULT_GEN, Chat, Ids, Job, Stop, Text
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.model import Model
 from fucina_cli.options import options_of
@@ -77,8 +77,16 @@ class Planner:
                 self.model, self.family, start.messages, thinking=job.think
             )
         except TemplateError as error:
+            if job.has_system and self._without_system(job) is not None:
+                text = f"{error}; put it at the beginning of the message instead"
+                raise InputError("system", text) from None
             way_out = () if self.model.chat_template else (" (", Part("raw prompt"), ")")
             raise InputError(self.part, str(error), *way_out) from None
+
+    def keeps_system(self, job: Job) -> bool:
+        """Whether the chat template writes the system text of a chat, which has one."""
+        without = self._without_system(job)
+        return without is None or without.tokens != self.prompt(job).tokens
 
     def stop_token(self, *, chat: bool) -> int:
         """The token that ends a reply. Raises InputError when the vocabulary has none."""
@@ -128,6 +136,15 @@ class Planner:
         return InputError(self.part, _DAMAGED if isinstance(error, NonFiniteLogits) else str(error))
 
     # ----------------------------------------------------------------------------------------
+
+    def _without_system(self, job: Job) -> Prompt | None:
+        """The prompt of a chat without its system text; None where it can't be made."""
+        assert isinstance(job.start, Chat)
+        rest = job.start.messages[1:]
+        try:
+            return prompts.messages_prompt(self.model, self.family, rest, thinking=job.think)
+        except TemplateError:
+            return None
 
     def _sampling(self, job: Job, *, thinks: bool) -> SamplingConfig:
         """The family's defaults in a chat and greedy elsewhere, overridden by the job's."""

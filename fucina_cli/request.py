@@ -70,9 +70,12 @@ class Request:
 
     @property
     def draws_again(self) -> bool:
-        """Whether an invalid answer is drawn again: a sampled one, enforced only in part."""
+        """Whether an invalid answer is drawn again: a sampled one that can be judged.
+
+        A greedy one would come out the same.
+        """
         return (
-            self.compiled is not None and self.compiled.grammar.relaxed and not self.sampling.greedy
+            self.compiled is not None and not self.sampling.greedy and self.compiled.judge.refuses
         )
 
 

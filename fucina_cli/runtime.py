@@ -44,9 +44,14 @@ class Runtime:
     ctx: int | None = option(
         None, "Context in tokens; by default what prompt and answer need.", "N",
         within=(1, 100_000_000), unit="tokens",
+        elsewhere=((0, "leave it out"), (-1, "leave it out")),
     )  # fmt: skip
     threads: int | None = option(
-        None, "CPU threads; by default the usable cores.", "N", within=(1, 512)
+        None,
+        "CPU threads; by default the usable cores.",
+        "N",
+        within=(1, 512),
+        elsewhere=((0, "leave it out for all cores"), (-1, "leave it out for all cores")),
     )
     gpu_layers: int | None = option(
         None, "Layers to place on a GPU, -1 all (default).", "N", within=(-1, 10_000)
@@ -54,6 +59,10 @@ class Runtime:
     cache_type: str | None = option(
         None, "KV cache types such as q8_0 or f16,q8_0; by default what exactness asks for.", "K,V"
     )
+    compile_timeout: float = option(
+        10.0, "Seconds that a constraint may take to compile.", "SECONDS",
+        within=(0.01, 1e6), unit="seconds",
+    )  # fmt: skip
     exact: bool = option(
         True, "Settings under which a token's logits do not depend on its batch, or "
         "llama.cpp's own defaults.", negative="--no-exact",

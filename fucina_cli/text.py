@@ -9,9 +9,15 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """`text` on one line, at most `limit` characters of it."""
+    """`text` on one line, at most `limit` characters: of a longer one the middle is left out.
+
+    What a message is about often comes first, and the reason last.
+    """
     line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 3] + "…"
+    if len(line) <= limit:
+        return line
+    tail = (limit - 1) // 2
+    return f"{line[: limit - 1 - tail]}…{line[len(line) - tail :]}"
 
 
 def reason(error: Exception) -> str:

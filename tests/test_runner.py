@@ -28,6 +28,7 @@ from fucina_cli import (
     Runner,
     RunnerError,
 )
+from fucina_cli.constraint.kind import Verdict
 from fucina_cli.limits import TimeLimit, time_limit
 from tests.support.command_line import RunHere, run_here
 
@@ -41,7 +42,7 @@ CITY: dict[str, Any] = {
 }
 UNIQUE = {
     "type": "array",
-    "items": {"enum": [1, 2]},
+    "items": {"type": "string", "pattern": "^[12]$"},
     "minItems": 2,
     "maxItems": 2,
     "uniqueItems": True,
@@ -131,6 +132,37 @@ def test_a_stream_gives_the_text_piece_by_piece(runner: Runner) -> None:
 def test_an_answer_that_may_be_drawn_again_is_streamed_whole(runner: Runner) -> None:
     job = Job.chat("Two numbers.", UNIQUE, seed=2, temperature=2.0)
     assert list(runner.stream(job)) == [runner.answer(job).text]
+
+
+class OnlyB(Regex):
+    """A pattern whose judge takes less than the grammar allows, by nobody's intent."""
+
+    def judge(self, text: str) -> Verdict:
+        return Verdict(text == "b", () if text == "b" else ("not b",))
+
+
+def test_a_sampled_answer_that_only_the_judge_refuses_is_drawn_again(runner: Runner) -> None:
+    answers = {}
+    for seed in range(6):
+        job = Job.chat("a or b?", OnlyB("[abcd]"), seed=seed, temperature=20.0)
+        answer = answers[seed] = runner.answer(job)
+        assert answer.valid == (answer.text == "b")
+        assert answer.valid or answer.sampling.seed == seed + 3
+        assert list(runner.stream(job)) == [answer.text]
+    assert any(answer.sampling.seed > seed for seed, answer in answers.items())
+    assert any(answer.valid for answer in answers.values())
+    job = Job.chat("a or b?", OnlyB("[acd]"), greedy=True)
+    assert runner.answer(job).valid is False
+
+
+def test_an_answer_that_only_the_limit_cut_is_not_drawn_again(runner: Runner) -> None:
+    answer = runner.answer(Job.chat("Hi.", Regex("[a-z]{50}"), seed=1, temperature=1.0, gen=3))
+    assert (answer.valid, answer.sampling.seed) == (False, 1)
+
+
+def test_what_no_judge_can_refuse_is_streamed_piece_by_piece_when_sampled(runner: Runner) -> None:
+    job = Job.chat("Hi.", Lark("start: /[a-z]{50}/"), seed=1, temperature=1.0)
+    assert len(list(runner.stream(job))) > 5
 
 
 @pytest.mark.parametrize("streams", [1, 3, 8])
@@ -430,7 +462,8 @@ def refuse(*arguments): raise AssertionError(arguments)
 signal.signal = signal.setitimer = refuse
 from fucina_cli import Job, Runner
 with Runner.open(sys.argv[1]) as runner:
-    schema = {"type": "array", "items": {"enum": [1]}, "maxItems": 1, "uniqueItems": True}
+    items = {"type": "string", "pattern": "^a$"}
+    schema = {"type": "array", "items": items, "maxItems": 2, "uniqueItems": True}
     answer = runner.answer(Job.chat("a", schema, seed=1))
     for piece in runner.stream(Job.prompt("a", gen=3)):
         assert handlers() == before

@@ -161,7 +161,7 @@ class Shout:
     def prepare(self):
         from llguidance._lib import LLMatcher
 
-        from fucina_cli.constraint.grammar import checked
+        from fucina_cli.constraint.trial import checked
 
         return checked(LLMatcher.grammar_from_regex("[A-Z]{%d}" % self.count))
 

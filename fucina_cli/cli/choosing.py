@@ -95,9 +95,23 @@ def _check_silent(line: CommandLine, mode: Mode, chosen: list[Mode]) -> None:
         raise FlagError(f"{mode.name} and {line.flag(line.start)}", "can't be given together")
     if mode.prompt == "needed" and not line.start:
         raise FlagError(mode.name, "needs a prompt: --chat, --prompt or TOKEN_IDS")
+    if mode.prompt != "optional":
+        for flag in ineffective(line, mode):
+            raise FlagError(flag, f"has no effect: {mode.name} writes no answer")
     faster = line.runtime.drafts or ("streams" if line.streams > 1 else None)
     if faster:
         raise FlagError(line.flag(faster), f"speeds nothing up: {mode.name} writes no answer")
+
+
+def ineffective(line: CommandLine, mode: Mode) -> list[str]:
+    """The flags given about answers that have no effect in a mode that writes none."""
+    return [
+        each.flag
+        for name, each in job_options().items()
+        if line.given(name)
+        and not (name == "think" and mode.prompt != "none")  # the prompt depends on it
+        and not (name == "gen" and line[name] == 0)
+    ]
 
 
 def _check_needed(line: CommandLine, chosen: list[Mode]) -> None:

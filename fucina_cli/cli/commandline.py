@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fucina_cli.cli.values import TextReader
 from fucina_cli.constraint.kind import Kind, kinds
 from fucina_cli.families.family import Family
 from fucina_cli.options import Option, options_of
 from fucina_cli.runtime import Runtime
+
+if TYPE_CHECKING:
+    from fucina_cli.constraint.guard import Guard
 
 IDS = "token_ids"
 #: Names of what gives a prompt: two flags and an argument.
@@ -67,6 +70,18 @@ class CommandLine:
         """How the model is to run. Raises InputError."""
         given = {each.name: self[each.name] for each in options_of(Runtime)}
         return Runtime(**{name: value for name, value in given.items() if value is not None})
+
+    @cached_property
+    def guard(self) -> Guard:
+        """Where constraints are prepared and answers judged."""
+        from fucina_cli.constraint.guard import Guard  # not needed by runs without a constraint
+
+        return Guard(self.runtime.compile_timeout)
+
+    def close(self) -> None:
+        """End the processes that were started for this command line."""
+        if "guard" in self.__dict__:
+            self.guard.close()
 
     @property
     def start(self) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from fucina_cli import limits
-from fucina_cli.cli.process import exits, output, program
+from fucina_cli.cli.process import exits, locale, output, program
 from fucina_cli.cli.process.exits import FlagError
 from fucina_cli.cli.process.supervisor import BOARD, supervise
 from fucina_cli.errors import InputError
@@ -32,6 +32,8 @@ _LONG_VALUE = re.compile(r"'([^']{60})[^']{20,}'")
 
 def run(family: Family, argv: Sequence[str] | None = None) -> NoReturn:
     """Run a family's command line and end the process."""
+    if argv is None:
+        locale.use_utf8()
     arguments = list(sys.argv[1:] if argv is None else argv)
     sys.exit(supervise(lambda: execute(family, arguments)))
 
@@ -88,11 +90,19 @@ def _parse_and_run(family: Family, arguments: list[str]) -> int:
             raise KeyboardInterrupt from None
         if not hasattr(error, "format_message"):
             raise
-        output.error(f"{_usage(error)}; see {family.command} --help")
+        output.error(f"{_usage(error)}{_way_out(error, arguments)}; see {family.command} --help")
         return exits.BAD_INPUT
     if parsed:
+        _tell_repeated(parsed[0], arguments)
         return _run(parsed[0])
     return code if isinstance(code, int) else exits.OK  # --help, --version
+
+
+def _tell_repeated(line: CommandLine, arguments: list[str]) -> None:
+    from fucina_cli.cli import hints
+
+    for flag in [] if line.quiet else hints.repeated(arguments, line.options):
+        output.warning(f"{flag}: given more than once; the last one counts")
 
 
 def _run(line: CommandLine) -> int:
@@ -110,6 +120,28 @@ def _run(line: CommandLine) -> int:
         raise FlagError(line.names(error.part), error.reason(line.names)) from None
     except ModelError as error:  # damage in a file may show only while it is used
         raise FlagError(model, str(error)) from None
+    finally:
+        line.close()
+
+
+def _way_out(error: Exception, arguments: list[str]) -> str:
+    """What was probably meant by a flag or argument that the parser does not know."""
+    from fucina_cli.cli import hints
+    from fucina_cli.cli.choosing import flags
+
+    known = {name for each in flags() for name in (each.flag, each.short, each.negative)}
+    known |= {"--help", "--version"}
+    written = getattr(error, "option_name", None)
+    for short in (written, *getattr(getattr(error, "param", None), "opts", ())):
+        if isinstance(short, str) and len(short) == 2:  # it may begin a long flag with one dash
+            long = re.compile(rf"{re.escape(short)}[A-Za-z].*")
+            written = next((a for a in arguments if long.fullmatch(a)), written)
+    if isinstance(written, str):
+        hint = hints.flag(written, known)
+        return f"; {hint}" if hint else ""
+    if "unexpected extra argument" in str(getattr(error, "message", "")):
+        return "; put quotes around a text, after --chat or --prompt"
+    return ""
 
 
 def _usage(error: Exception) -> str:

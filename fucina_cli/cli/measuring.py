@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from fucina_cli.cli import jobs
 from fucina_cli.cli.commandline import CommandLine
+from fucina_cli.cli.mode import modes
+from fucina_cli.cli.process import output
 from fucina_cli.errors import InputError, Part
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.text import counted
@@ -32,6 +34,7 @@ def prompted(
     from fucina_cli.cli.opening import open_runner
 
     job, _ = jobs.read(line)
+    _tell_ineffective(line, part)
     with open_runner(line, probes=False) as runner:
         host = runner.host
         model = host.model
@@ -53,6 +56,15 @@ def prompted(
 def tokens_after(tokens: list[int]) -> str:
     """The number of tokens, in words."""
     return counted(len(tokens), "token")
+
+
+def _tell_ineffective(line: CommandLine, part: str) -> None:
+    """A warning for each flag about answers: one may measure a command by adding the mode to it."""
+    from fucina_cli.cli.choosing import ineffective
+
+    mode = next(mode for mode in modes() if mode.option and mode.option.name == part)
+    for flag in [] if line.quiet else ineffective(line, mode):
+        output.warning(f"{flag}: has no effect: {mode.name} writes no answer")
 
 
 def _fitting(host: Host, given: list[int] | None, room: int, part: str) -> list[int]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fucina_cli.cli import jobs
 from fucina_cli.cli.commandline import CommandLine
+from fucina_cli.cli.modelnames import check_model
 from fucina_cli.cli.process import output
 from fucina_cli.cli.process.supervisor import BOARD
 from fucina_cli.host import Host
@@ -26,7 +28,11 @@ def references(line: CommandLine) -> dict[str, str]:
 
 
 def start_native(line: CommandLine) -> None:
-    """Load llama.cpp for this process, and receive its messages."""
+    """Load llama.cpp for this process, and receive its messages.
+
+    Raises FlagError for a model that is no file.
+    """
+    check_model(line.model)
     native.LOG.verbose = line.given("verbose")
     with BOARD.blaming(f"'{line.model}'"):
         native.library(exact=line.runtime.exact)
@@ -52,6 +58,7 @@ def open_runner(
         (output.warning if kind == "warning" else output.note)(f"{about}{text}")
 
     start_native(line)
+    jobs.check(line)  # began when the command line was read
     host = Host(
         line.model,
         line.family,
@@ -60,5 +67,6 @@ def open_runner(
         probes=probes,
         blame=lambda part: BOARD.blaming(line.names(part)),
         on_message=show,
+        guard=line.guard,
     )
     return Runner(host)

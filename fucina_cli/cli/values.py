@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,6 +97,8 @@ def token_ids(text: str) -> list[int]:
         part = part.strip()
         if not is_id(part):
             message = f"'{part[:40]}' is not a token id; give ids such as 9707,11,1879"
+            if re.search(r"[^\W\d_]", text):
+                message += ", or a text after --chat or --prompt"
             raise InputError("prompt", message)
         ids.append(token_id(part))
     return ids

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from fucina_cli.text import one_line
+
 
 def diagnosis(message: str) -> str:
     """An engine diagnostic on one line, without source excerpts, states and stacks."""
@@ -15,4 +17,4 @@ def diagnosis(message: str) -> str:
         return f"not a regular expression: {parse_error.group(1).strip()}"
     lines = [line.strip() for line in message.strip().splitlines()]
     kept = [line for line in lines if line and not re.fullmatch(r"[\^~\s]+|\d+ \|.*", line)]
-    return " ".join(" ".join(kept).split())[:300]
+    return one_line(" ".join(kept), 300)

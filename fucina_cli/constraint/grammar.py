@@ -10,30 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from llguidance._lib import LLMatcher, LLParserLimits, LLTokenizer
+from llguidance._lib import LLMatcher, LLTokenizer
 from numpy.typing import NDArray
 
 from fucina_cli.constraint.constraint import Constraint
 from fucina_cli.constraint.diagnostics import diagnosis
 from fucina_cli.constraint.kind import GrammarError, Prepared
+from fucina_cli.constraint.trial import LIMITS
 from fucina_cli.llama.errors import ModelError
 from fucina_cli.llama.vocabulary import SPECIAL_PREFIX, Vocabulary
 from fucina_cli.sampling.mask import pack_mask
-
-#: Fifty times the engine's default per step, and four times its default of states: copies of a
-#: matcher share their lexer and its budget, so look-aheads of drafts use it too. No grammar that
-#: decodes without drafts may fail with them.
-_LIMITS = LLParserLimits(
-    step_lexer_fuel=10_000_000, max_lexer_states=1_000_000, verbose_errors=False
-)
-
-
-def checked(text: str) -> Prepared:
-    """A grammar in the engine's notation, checked without a vocabulary. Raises GrammarError."""
-    failed, messages = LLMatcher.validate_grammar_with_warnings(text)
-    if failed:
-        raise GrammarError(diagnosis(messages[0]))
-    return Prepared(text, tuple(diagnosis(m) for m in messages))
 
 
 @dataclass(frozen=True)
@@ -97,7 +83,7 @@ class Grammar:
 
 def compile_grammar(prepared: Prepared, tokens: Tokens) -> Grammar:
     """Compile for a vocabulary. Raises GrammarError, also for a grammar without any answer."""
-    matcher = LLMatcher(tokens.engine, prepared.engine_text, log_level=0, limits=_LIMITS)
+    matcher = LLMatcher(tokens.engine, prepared.engine_text, log_level=0, limits=LIMITS)
     if matcher.is_error():
         raise GrammarError(diagnosis(matcher.get_error()))
     initial = Constraint(

@@ -1,31 +1,35 @@
-"""Judges finished answers within a time limit, without the grammar engine's code."""
+"""Judges finished answers, without the grammar engine's code."""
 
 from __future__ import annotations
 
-from fucina_cli.constraint.kind import Spec, Verdict
-from fucina_cli.limits import TimeLimit, time_limit
+import functools
 
-_SECONDS = 10.0
-_TOO_SLOW = f"the validator did not finish within {_SECONDS:.0f} s"
+from fucina_cli.constraint.guard import Guard, JudgeFailed
+from fucina_cli.constraint.kind import Spec, Verdict
 
 
 class Judge:
     """Judges finished answers of one constraint.
 
-    A validator that exceeded the limit once is not run again: streams decoded beside would wait.
+    A validator that failed once, by exceeding a limit or by a crash, is not run again: streams
+    decoded beside would wait.
     """
 
-    def __init__(self, spec: Spec) -> None:
-        self._spec = spec
-        self._too_slow = False
+    def __init__(self, spec: Spec, guard: Guard) -> None:
+        self._spec, self._guard = spec, guard
+        self._failed = ""
 
     def judge(self, text: str) -> Verdict:
-        """The verdict on an answer."""
-        if self._too_slow:
-            return Verdict(None, (f"not checked: {_TOO_SLOW} on an earlier answer",))
+        """The verdict on an answer; None of an answer that could not be judged."""
+        if self._failed:
+            return Verdict(None, (f"not checked: {self._failed} on an earlier answer",))
         try:
-            with time_limit(_SECONDS):
-                return self._spec.judge(text)
-        except TimeLimit:
-            self._too_slow = True
-            return Verdict(None, (_TOO_SLOW,))
+            return self._guard.judge(self._spec, text)
+        except JudgeFailed as error:
+            self._failed = str(error)
+            return Verdict(None, (self._failed,))
+
+    @functools.cached_property
+    def refuses(self) -> bool:
+        """Whether any answer can be refused: there is a validator, and it reads the constraint."""
+        return self.judge("").valid is not None

@@ -11,23 +11,40 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
+from fucina_cli.errors import Part, keyword
 from fucina_cli.options import Option
 
 
 class GrammarError(ValueError):
-    """A schema, pattern, grammar or choice that can't be compiled; the text says why."""
+    """A schema, pattern, grammar or choice that can't be compiled.
+
+    Args:
+        message: why, as text and mentions of other parts of the input.
+    """
+
+    def __init__(self, *message: str | Part) -> None:
+        super().__init__(*message)
+        self.message = message
+
+    def __str__(self) -> str:
+        return "".join(keyword(p.name) if isinstance(p, Part) else p for p in self.message)
 
 
 @dataclass(frozen=True)
 class Prepared:
     """A constraint in the grammar engine's own notation, checked without a vocabulary.
 
-    `relaxed`: the engine enforces less than was asked for.
+    `relaxations`: what the engine does not enforce of what was asked for, each named.
     """
 
     engine_text: str
     warnings: tuple[str, ...] = ()
-    relaxed: bool = False
+    relaxations: tuple[str, ...] = ()
+
+    @property
+    def relaxed(self) -> bool:
+        """Whether the engine enforces less than was asked for."""
+        return bool(self.relaxations)
 
 
 @dataclass(frozen=True)
@@ -75,16 +92,20 @@ class Kind:
             option is repeatable, from any JSON value where `takes_json`. Raises GrammarError.
         takes: whether a Python value becomes such a constraint, as in `Job.chat(text, value)`;
             it is then the argument of `spec`.
+        takes_paths: whether the path of a file, as it is, can be such a constraint.
         takes_json: whether a line of a batch may give any JSON value, not only the flag's text.
         settings: options of the constraint itself; they are fields of `spec`.
+        warm_up: imports what preparing and judging need, where that is slow.
     """
 
     option: Option
     spec: type
     read: Callable[[Any], Spec]
     takes: Callable[[object], bool]
+    takes_paths: bool = True
     takes_json: bool = False
     settings: tuple[Option, ...] = ()
+    warm_up: Callable[[], None] | None = None
 
     @property
     def name(self) -> str:

@@ -1,12 +1,10 @@
-"""Recently used values; constraints checked without a vocabulary, each once."""
+"""Recently used values."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
-
-from fucina_cli.constraint.kind import Prepared, Spec
 
 _KEPT = 64
 _Value = TypeVar("_Value")
@@ -28,15 +26,3 @@ class Recent(Generic[_Value]):
         self._values.move_to_end(key)
         if len(self._values) > _KEPT:
             self._values.popitem(last=False)
-
-
-_prepared: Recent[Prepared] = Recent()
-
-
-def prepared(spec: Spec) -> Prepared:
-    """A constraint translated and checked without a vocabulary. Raises GrammarError."""
-    known = _prepared.get(spec.identity)
-    if known is None:
-        known = spec.prepare()
-        _prepared.put(spec.identity, known)
-    return known

@@ -56,7 +56,7 @@ class SamplingConfig:
     )
     seed: int = option(
         0, "Seed of the draws; random when not given, see --json.", "S",
-        within=(0, draws.LIMIT - 1),
+        within=(0, draws.LIMIT - 1), elsewhere=((-1, "leave it out for a random one"),),
     )  # fmt: skip
 
     def __post_init__(self) -> None:

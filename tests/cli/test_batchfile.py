@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fucina_cli import Choice, JsonSchema, Lark, Regex
+from fucina_cli import Choice, Gbnf, JsonSchema, Lark, Regex
 from fucina_cli.cli.batch import lines as batchfile
 from fucina_cli.cli.batch.lines import BadLine, count_lines, keys, parse, read_lines
 from fucina_cli.cli.batch.results import Name
@@ -349,7 +349,7 @@ def test_of_greedy_and_temp_the_line_has_the_last_word(
     ("line", "message"),
     [
         ('"gen": 0', '"gen": 0 is out of range; give 1 to 10000000'),
-        ('"gen": -1', '"gen": -1 is out of range; give 1 to 10000000'),
+        ('"gen": -1', '"gen": -1 is out of range; give 1 to 10000000, or leave it out for 2048'),
         ('"gen": 3.0', '"gen": must be an integer, not a number with a fraction or exponent'),
         ('"gen": true', '"gen": must be an integer, not a boolean'),
         ('"gen": 10000001', '"gen": 10000001 is out of range; give 1 to 10000000'),
@@ -360,7 +360,10 @@ def test_of_greedy_and_temp_the_line_has_the_last_word(
         ('"repeat_penalty": 0', '"repeat_penalty": 0 is out of range; give 0.01 to 100'),
         ('"freq_penalty": 1e3', '"freq_penalty": 1000 is out of range; give -100 to 100'),
         ('"presence_penalty": -101', '"presence_penalty": -101 is out of range; give -100 to 100'),
-        ('"seed": -1', '"seed": -1 is out of range; give 0 to 2^64-1'),
+        (
+            '"seed": -1',
+            '"seed": -1 is out of range; give 0 to 2^64-1, or leave it out for a random one',
+        ),
         ('"temp": 1e-9', '"temp": 1e-09 is too small; give 0 for greedy'),
         ('"temp": 1e999', '"temp": the number is out of range'),
         ('"temp": %s' % ("9" * 400), '"temp": the number is out of range'),
@@ -432,6 +435,7 @@ def test_a_bad_bias_is_told(bad: str, message: str) -> None:
     [
         ({"regex": "@a|-"}, Regex("@a|-")),
         ({"lark": "start: /a/"}, Lark("start: /a/")),
+        ({"gbnf": "root ::= [a]"}, Gbnf("root ::= [a]")),
         ({"choices": ["a", "@b", "a"]}, Choice(["a", "@b"])),
         ({"json_schema": True}, JsonSchema("true")),
         (
@@ -481,6 +485,11 @@ def test_flags_about_constraints_hold_for_lines_that_have_such_a_one() -> None:
         ({"regex": ""}, '"regex": the pattern is empty; it would allow only an empty answer'),
         ({"regex": ["a"]}, '"regex": must be a string, not an array'),
         ({"lark": 1}, '"lark": must be a string, not a number'),
+        (
+            {"lark": "root ::= [a]"},
+            '"lark": this is GBNF, the notation of llama.cpp; give it as "gbnf"',
+        ),
+        ({"gbnf": "root ::= b"}, '"gbnf": line 1 column 10: there is no rule `b`'),
         ({"lark": " "}, '"lark": the grammar is empty; it needs at least a rule `start: …`'),
         ({"choices": []}, '"choices": must be a list of at least one string'),
         ({"choices": "a"}, '"choices": must be a list of at least one string'),

@@ -67,7 +67,15 @@ PANELS = {
         "--spec-bench",
         "--verify-batch",
     ],
-    "Constraint": ["--json-schema", "--lark", "--regex", "--choice", "--json-whitespace"],
+    "Constraint": [
+        "--json-schema",
+        "--lark",
+        "--gbnf",
+        "--regex",
+        "--choice",
+        "--json-whitespace",
+        "--strict",
+    ],
     "Generation": ["--gen", "--stop", "--system", "--think"],
     "Sampling": [
         "--temp",
@@ -90,7 +98,14 @@ PANELS = {
         "--streams",
         "--bench",
     ],
-    "Runtime": ["--ctx", "--threads", "--gpu-layers", "--cache-type", "--exact"],
+    "Runtime": [
+        "--ctx",
+        "--threads",
+        "--gpu-layers",
+        "--cache-type",
+        "--compile-timeout",
+        "--exact",
+    ],
     "Output": [
         "--json",
         "--tokens-out",

@@ -165,7 +165,7 @@ def test_a_range_includes_its_ends_and_nothing_beyond(chosen: Option) -> None:
 
 
 def test_numbers_at_the_ends_of_their_ranges_are_accepted() -> None:
-    low = {"gen": 0, "top_k": 0, "top_p": 0.0, "min_p": 0.0, "repeat_last_n": -1, "ctx": 1}
+    low = {"gen": 1, "top_k": 0, "top_p": 0.0, "min_p": 0.0, "repeat_last_n": -1, "ctx": 1}
     other = {"temperature": 0.0, "seed": 0, "threads": 1, "gpu_layers": -1, "repeat_penalty": 0.01}
     choose(command_line(chat="a", **low, **other))
     high = {"seed": 2**64 - 1, "top_p": 1.0, "min_p": 1.0, "temperature": 100.0}

@@ -573,7 +573,7 @@ def test_what_a_failed_stream_had_produced_is_in_its_answer(llama: House) -> Non
 def test_a_grammar_engine_out_of_fuel_fails_its_own_stream_only(
     llama: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grammar, "_LIMITS", LLParserLimits(max_items_in_row=3))
+    monkeypatch.setattr(grammar, "LIMITS", LLParserLimits(max_items_in_row=3))
     prepared = SOURCES["recursive lark"].prepare()
     hungry = grammar.compile_grammar(prepared, llama.tokens)
     spec = Spec(tuple(llama.documents[0][:50]), SAMPLED, 24)

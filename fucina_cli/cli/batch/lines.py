@@ -10,14 +10,15 @@ import contextlib
 import difflib
 import functools
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from fucina_cli.cli import values
-from fucina_cli.cli.batch import strictjson
+from fucina_cli.cli.batch import foreign, strictjson
 from fucina_cli.cli.batch.results import Name
 from fucina_cli.cli.batch.strictjson import WrongValue, quoted
 from fucina_cli.cli.jobs import with_settings
@@ -85,12 +86,17 @@ class LineJob:
         if part == "raw prompt":
             return quoted("prompt")
         if part == "prompt":
-            return next((quoted(key) for key in _STARTS if key in self.given), part)
+            return self._first(_STARTS) or part
+        if part == "system":
+            return self._first(("system", "messages")) or self.flags(part)
         if part == "constraint":
-            key = next((key for key in _kinds() if key in self.given), None)
-            return self.flags(part) if key is None else quoted(key)
+            return self._first(_kinds()) or self.flags(part)
         key = next((key for key, each in _options().items() if each.name == part), part)
         return quoted(key) if key in self.given else self.flags(part)
+
+    def _first(self, keys: Iterable[str]) -> str | None:
+        """The first of `keys` that the line has, as it is told; None for none."""
+        return next((quoted(key) for key in keys if key in self.given), None)
 
 
 class BadLine(Exception):
@@ -180,10 +186,24 @@ def _lines(
                     continue
                 if number == 1:
                     raw = raw.removeprefix(codecs.BOM_UTF8)
+                    _check_form(name, raw)
                 if raw and not raw.isspace():
                     yield number, raw.removesuffix(b"\n").removesuffix(b"\r")
     except OSError as error:
         raise _unreadable(name, error) from None
+
+
+def _check_form(name: str, first: bytes) -> None:
+    """Raise FlagError for JSON that begins in the first line and goes on: it is no JSONL."""
+    start = first.strip()
+    if start[:1] not in (b"[", b"{"):
+        return
+    what = "one JSON array" if start[:1] == b"[" else "JSON over several lines"
+    if start in (b"[", b"{") or re.fullmatch(rb"\[\s*\{.*,", start):
+        query = ".[]" if start[:1] == b"[" else "."
+        raise FlagError(
+            FLAG, f"{name} is {what}; give each request on a line of its own (jq -c '{query}' FILE)"
+        )
 
 
 def _unreadable(name: str, error: Exception) -> FlagError:
@@ -193,9 +213,11 @@ def _unreadable(name: str, error: Exception) -> FlagError:
 def _check_keys(line: dict[str, Any], repeated: list[str], *, escapes: bool) -> None:
     for key in line:
         if key not in keys():
-            similar = difflib.get_close_matches(key[:_LONGEST], keys(), 1, _SIMILAR)
-            hint = f"; did you mean {quoted(similar[0])}?" if similar else ""
-            raise WrongValue(f"unknown key {quoted(key)}{hint}")
+            hint = foreign.way_out(line, key)
+            if not hint:
+                similar = difflib.get_close_matches(key[:_LONGEST], keys(), 1, _SIMILAR)
+                hint = f"did you mean {quoted(similar[0])}?" if similar else ""
+            raise WrongValue(f"unknown key {quoted(key)}{f'; {hint}' if hint else ''}")
     if repeated:
         raise WrongValue(f"the key {quoted(repeated[0])} is given more than once")
     if escapes:  # only an escape brings half of a surrogate pair into valid UTF-8
@@ -350,4 +372,5 @@ def _read(key: str, value: Any) -> Spec:
     try:
         return kind.read(value)
     except GrammarError as error:
-        raise WrongValue(f"{name}: {error}") from None
+        told = InputError("constraint", *error.message).reason(quoted)
+        raise WrongValue(f"{name}: {told}") from None

@@ -6,6 +6,8 @@ import json
 from collections import Counter
 from typing import Any
 
+from fucina_cli.constraint.schema.document import Written
+
 #: Python's own limit for turning digits into an integer, which its oldest versions lack.
 _MAX_DIGITS = 4300
 _SHOWN = 40
@@ -34,6 +36,7 @@ def load_object(raw: bytes) -> tuple[dict[str, Any], list[str]]:
             raw.decode("utf-8"),
             object_pairs_hook=table,
             parse_int=_integer_of,
+            parse_float=Written,  # a schema in the line keeps its digits
             parse_constant=_no_constant,
         )
     except UnicodeDecodeError as error:
@@ -44,7 +47,8 @@ def load_object(raw: bytes) -> tuple[dict[str, Any], list[str]]:
     except RecursionError:
         raise WrongValue("nested too deeply") from None
     if not isinstance(value, dict):
-        raise WrongValue(f"must be a JSON object, not {kind(value)}")
+        way_out = "; give each of its elements a line" if isinstance(value, list) and value else ""
+        raise WrongValue(f"must be a JSON object, not {kind(value)}{way_out}")
     return value, repeated
 
 

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 def run(line: CommandLine) -> int:
     """Answer the prompt once or N times; the exit code."""
+    job, _ = jobs.read(line)
+    # Imported only now: meanwhile the constraint is prepared.
     from fucina_cli.batching import Iterated
     from fucina_cli.cli import opening
 
-    job, _ = jobs.read(line)
     if job is None:
         raise FlagError("MODEL", "nothing to do; give --chat, --prompt, TOKEN_IDS or --info")
     texts = opening.references(line)
@@ -108,9 +109,9 @@ class _InOrder:
             self._texts[number] += text
 
     def take(self, answers: list[Answer]) -> None:
-        """Take answers of ended streams. Raises InputError where nothing could be decoded."""
+        """Take answers of ended streams. Raises InputError for one that could not begin."""
         for answer in answers:
-            if answer.error is not None and (self._n == 1 or not answer.counts.forwards):
+            if answer.error is not None and answer.failure is None:
                 raise answer.error
             self._answers[answer.index] = answer
         while self._at in self._answers:
@@ -125,14 +126,13 @@ class _InOrder:
     def _finish(self, answer: Answer) -> int:
         """Print the record, or what follows the text; the exit code of that answer."""
         many = self._n > 1
-        if answer.error is None:
-            if self._line.json:
-                number = {"stream": answer.index} if many else {}
-                output.record({**number, **answer.record()})
-            elif not answer.text.endswith("\n"):
-                output.answer("\n")
-            if self._line.given("verbose") and not many:
-                outcome.tell_timing(answer)
+        if self._line.json:
+            number = {"stream": answer.index} if many else {}
+            output.record({**number, **answer.record()})
+        elif not answer.text.endswith("\n") and (answer.text or answer.error is None):
+            output.answer("\n")
+        if self._line.given("verbose") and not many:
+            outcome.tell_timing(answer)
         return outcome.tell(self._line, answer, _name(self._line, answer.index))
 
     @property

@@ -34,6 +34,8 @@ def run(line: CommandLine) -> int:
     path, out = line["batch"], line["out"]
     _check_paths(line)
     _, given = jobs.read(line)
+    line.guard.start()  # lines may have constraints
+    jobs.check(line)
     if path == "-":
         line.reader.claim_stdin("--batch")
     texts = references(line)

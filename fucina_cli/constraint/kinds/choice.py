@@ -37,7 +37,7 @@ class Choice:
         """An alternative of literals for the engine. Raises GrammarError."""
         from llguidance._lib import LLMatcher
 
-        from fucina_cli.constraint.grammar import checked
+        from fucina_cli.constraint.trial import checked
 
         pattern = "|".join(_literal(answer) for answer in self.answers)
         return checked(LLMatcher.grammar_from_regex(pattern))

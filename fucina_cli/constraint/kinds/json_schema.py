@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import re
-import sys
-import warnings
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from fucina_cli.constraint.kind import GrammarError, Kind, Prepared, Verdict
-from fucina_cli.limits import TimeLimit, time_limit
+from fucina_cli.constraint.schema import document
+from fucina_cli.constraint.schema.reading import read
+from fucina_cli.constraint.schema.source import NOWHERE, Source
 from fucina_cli.options import Option
 from fucina_cli.text import one_line
-
-_CHECK_SECONDS = 10.0
-_SHOWN_ERRORS = 5
-_STRICT = {"coerce_one_of": False, "lenient": False}
-#: What is relaxed, and the warning. Tried in order; the first that compiles is taken.
-_RELAXATIONS: tuple[tuple[dict[str, bool], str], ...] = (
-    ({}, ""),
-    ({"coerce_one_of": True}, "`oneOf` is decoded as `anyOf`; the answer is validated afterwards"),
-    (
-        {"coerce_one_of": True, "lenient": True},
-        "keywords beyond the grammar engine are not enforced while decoding; "
-        "the answer is validated afterwards",
-    ),
-)
-#: `$schema` of every published draft, without scheme and a final `#`, which vary.
-_DIALECTS = frozenset(
-    f"json-schema.org/{name}"
-    for name in (
-        *(f"draft-0{n}/schema" for n in (3, 4, 6, 7)),
-        *(f"draft/{year}/schema" for year in ("2019-09", "2020-12")),
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -47,25 +23,35 @@ class JsonSchema:
     Args:
         schema: as above; of a class (a pydantic model) the answer's value is an instance.
         whitespace: let the model put white space between JSON tokens; else the JSON is compact.
+        strict: raise for a schema that the grammar can't enforce as a whole; else what is left is
+            a warning, and only checked in the finished answer.
         model: that class, taken from `schema`.
+        source: where the schema was written, taken from `schema`.
 
-    Raises GrammarError for text that is not JSON, for what is neither an object nor a boolean, and
-    for `false`, which no answer satisfies.
+    A schema inside the wrapper of an API is taken out of it. Raises GrammarError for text that is
+    not JSON, for what is neither an object nor a boolean, and for `false`, which no answer
+    satisfies.
     """
 
     schema: Any
     whitespace: bool = False
+    strict: bool = False
     model: Any = field(default=None, repr=False, compare=False)
+    source: Source = field(default=NOWHERE, repr=False, compare=False)
 
     kind = "json_schema"
 
     def __post_init__(self) -> None:
-        schema = self.schema
+        schema, text = self.schema, ""
         if hasattr(schema, "model_json_schema"):
             object.__setattr__(self, "model", schema)
             schema = schema.model_json_schema()
         elif isinstance(schema, str):
-            schema = _parsed(schema)
+            text, schema = schema, document.parse_schema(schema)
+        given = bool(text)
+        if self.source is NOWHERE:
+            schema, source = read(schema, text)
+            object.__setattr__(self, "source", source)
         if schema is False:
             raise GrammarError("the schema `false` allows no answer at all")
         if schema is True:
@@ -74,109 +60,58 @@ class JsonSchema:
             raise GrammarError(
                 f"a JSON schema is an object, not {_json_name(schema)}; see https://json-schema.org"
             )
-        object.__setattr__(self, "schema", schema)
         try:
+            object.__setattr__(
+                self, "schema", schema if given else document.loads(document.given(schema))
+            )
             self.identity  # noqa: B018 (computed here, to fail here)
         except (TypeError, ValueError, RecursionError) as error:
             raise GrammarError(f"not JSON: {one_line(str(error))}") from None
 
     @cached_property
     def identity(self) -> Hashable:
-        """Kind, text and layout.
+        """Kind, text, settings, and what messages say of places.
 
         Keys are not sorted: answers have their properties in the order of the schema.
         """
-        return self.kind, json.dumps(self.schema), self.whitespace
+        settings = self.whitespace, self.strict
+        return self.kind, document.dumps(self.schema), settings, self.source.identity
 
     def prepare(self) -> Prepared:
-        """The schema for the engine, relaxed step by step until it compiles.
+        """The schema for the engine, relaxed where it must be and may. Raises GrammarError."""
+        from fucina_cli.constraint.schema.strictness import check_strict
+        from fucina_cli.constraint.schema.translation import translated
 
-        Nothing fails open: each step is a warning, and the judge validates the answer. Raises
-        GrammarError for what is not a schema of its draft and for what can't be compiled.
-        """
-        from llguidance._lib import LLMatcher
-
-        from fucina_cli.constraint.diagnostics import diagnosis
-
-        check_schema(self.schema)
-        layout = {
-            "whitespace_flexible": self.whitespace,
-            "item_separator": ",",
-            "key_separator": ":",
-        }
-        schema, notes = _known_dialect(self.schema)
-        if schema.get("not") in ({}, True):
-            raise GrammarError("the schema is unsatisfiable: `not` forbids every value")
-        first_failure = failure = ""
-        for relaxed, warning in _RELAXATIONS:
-            overrides = cast(Any, {**layout, **_STRICT, **relaxed})
-            try:
-                text = LLMatcher.grammar_from_json_schema(json.dumps(schema), overrides=overrides)
-            except (ValueError, RecursionError) as error:
-                raise GrammarError(diagnosis(str(error))) from None
-            failed, messages = LLMatcher.validate_grammar_with_warnings(text)
-            if not failed:
-                details = list(dict.fromkeys(diagnosis(m) for m in messages))
-                if warning:
-                    details = [f"{warning} ({'; '.join(details) or first_failure})"]
-                return Prepared(text, (*notes, *details), relaxed=bool(warning))
-            failure = diagnosis(messages[0])
-            first_failure = first_failure or failure
-            if "nsatisfiable" in failure:
-                break  # no relaxation makes an impossible schema possible
-        raise GrammarError(failure)
+        made = translated(self.schema, whitespace=self.whitespace, source=self.source)
+        return check_strict(made) if self.strict else made
 
     def judge(self, text: str) -> Verdict:
-        """By the package jsonschema, formats included. Raises TimeLimit."""
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError) as failure:
-            return Verdict(False, (f"not JSON: {one_line(str(failure))}",))
-        with _jsonschema(self.schema) as jsonschema:
-            kind = _validator_class(jsonschema, self.schema)
-            import referencing
+        """By the standard, exact about numbers, formats included. Raises TimeLimit."""
+        from fucina_cli.constraint.schema.judge import judge
 
-            # An explicit registry: jsonschema would otherwise fetch remote references.
-            validator = kind(
-                self.schema, format_checker=kind.FORMAT_CHECKER, registry=referencing.Registry()
-            )
-            try:
-                errors: list[str] = []
-                for error in validator.iter_errors(value):
-                    where = "/".join(str(part) for part in error.absolute_path)
-                    errors.append(f"{where or 'answer'}: {one_line(error.message)}")
-                    if len(errors) == _SHOWN_ERRORS:
-                        break
-            except TimeLimit:
-                raise
-            except Exception as failure:  # a pattern re can't read, a reference without a target
-                return Verdict(None, (f"the validator failed: {one_line(str(failure))}",))
-        return Verdict(not errors, tuple(errors))
+        return judge(self.schema, text)
 
     def value(self, text: str) -> Any:
-        """The parsed JSON, or an instance of the class that the schema was taken from."""
-        return json.loads(text) if self.model is None else self.model.model_validate_json(text)
+        """The parsed JSON, or an instance of the class that the schema was taken from.
+
+        Integers of more than 4,300 digits are Decimals.
+        """
+        if self.model is not None:
+            return self.model.model_validate_json(text)
+        return json.loads(text, parse_int=document.integer)
 
 
 def _read(given: Any) -> JsonSchema:
     """A schema in a line of a batch is read like its text, with the same errors."""
-    return JsonSchema(given if isinstance(given, str) else json.dumps(given))
+    return JsonSchema(given if isinstance(given, str) else document.given(given))
 
 
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text, parse_constant=_no_constant)
-    except RecursionError:
-        raise GrammarError("the schema is nested too deeply") from None
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno} column {error.colno}"
-        raise GrammarError(f"not valid JSON: {error.msg} at {where}") from None
-    except ValueError as error:
-        raise GrammarError(f"not valid JSON: {error}") from None
+def _warm_up() -> None:
+    from fucina_cli.constraint.schema import judge, translation  # noqa: F401
+    from fucina_cli.constraint.schema.check import jsonschema_alone
 
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+    with jsonschema_alone():
+        pass
 
 
 def _json_name(value: object) -> str:
@@ -188,61 +123,14 @@ def _json_name(value: object) -> str:
     return names.get(type(value), "something else")
 
 
-def _known_dialect(schema: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """`schema` without a `$schema` that the engine does not know, and a warning about it."""
-    named = schema.get("$schema")
-    if not isinstance(named, str) or re.sub(r"^https?://|#$", "", named) in _DIALECTS:
-        return schema, []
-    rest = {key: value for key, value in schema.items() if key != "$schema"}
-    return rest, [f"unknown $schema '{named[:80]}'; the schema is read as draft 2020-12"]
-
-
-def check_schema(schema: Any) -> None:
-    """Raise GrammarError when `schema` is not a JSON schema of its own draft."""
-    with _jsonschema(schema) as jsonschema:
-        kind = _validator_class(jsonschema, schema)
-        try:
-            with time_limit(_CHECK_SECONDS):
-                # Without formats: Python's `re` does not support every valid pattern.
-                kind.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
-        except jsonschema.SchemaError as error:
-            where = "/".join(str(part) for part in error.path)
-            place = f" (at {where})" if where else ""
-            raise GrammarError(f"not a JSON schema: {one_line(error.message)}{place}") from None
-        except (RecursionError, TimeLimit):
-            raise GrammarError("the schema is nested too deeply to be checked") from None
-
-
-def _validator_class(jsonschema: Any, schema: Any) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
-
-
-@contextlib.contextmanager
-def _jsonschema(schema: Any) -> Iterator[Any]:
-    """jsonschema, imported when needed, without its IRI grammar where the schema does not use it.
-
-    That grammar is slow to build, and only the formats `iri` and `iri-reference` use it.
-    """
-    slow = "rfc3987_syntax"
-    skip = "jsonschema" not in sys.modules and '"iri' not in json.dumps(schema)
-    if skip:
-        sys.modules[slow] = None  # type: ignore[assignment]
-    try:
-        import jsonschema
-    finally:
-        if skip:
-            del sys.modules[slow]
-    yield jsonschema
-
-
 KIND = Kind(
     Option("json_schema", "The answer is JSON of this schema.", "JSON|@FILE", rank=10),
     spec=JsonSchema,
     read=_read,
     takes=lambda value: isinstance(value, dict | bool) or hasattr(value, "model_json_schema"),
+    takes_paths=False,
     takes_json=True,
+    warm_up=_warm_up,
     settings=(
         Option(
             "whitespace",
@@ -252,6 +140,14 @@ KIND = Kind(
             flag="--json-whitespace",
             rank=90,
             needs=("json_schema", "only JSON has such a layout"),
+        ),
+        Option(
+            "strict",
+            "Refuse a schema of which the grammar can't enforce everything.",
+            type=bool,
+            default=False,
+            rank=91,
+            needs=("json_schema", "only a schema may be enforced in part"),
         ),
     ),
 )

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable
 from dataclasses import dataclass
 
 from fucina_cli.constraint.kind import GrammarError, Kind, Prepared, Verdict
+from fucina_cli.constraint.larktext import check_lark
 from fucina_cli.options import Option
-
-#: Strings, patterns and comments, in which `<` does not begin a token name.
-_LITERALS = re.compile(r'"(?:\\.|[^"\\\n])*"|/(?:\\.|[^/\\\n])+/|(?://|\#)[^\n]*')
 
 
 @dataclass(frozen=True)
 class Lark:
     """A grammar whose start rule is `start`.
 
-    Raises GrammarError for one that is empty or not a string, and for one that names tokens of the
-    vocabulary: control tokens can't be part of an answer, and what an answer may be must not depend
-    on its tokenization.
+    Raises GrammarError for one that is empty or not a string, and for one that says more than which
+    texts are answers: names of tokens, limits of tokens, JSON schemas, the engine's own JSON.
     """
 
     grammar: str
@@ -29,14 +25,7 @@ class Lark:
     def __post_init__(self) -> None:
         if not isinstance(self.grammar, str):
             raise GrammarError(f"a grammar is a string, not {type(self.grammar).__name__}")
-        if not self.grammar.strip():
-            raise GrammarError("the grammar is empty; it needs at least a rule `start: …`")
-        token = re.search(r"<[^<>\s]+>", _LITERALS.sub("", self.grammar))
-        if token:
-            raise GrammarError(
-                f"the grammar names the token {token.group()[:40]}; "
-                "only text can be part of an answer"
-            )
+        check_lark(self.grammar)
 
     @property
     def identity(self) -> Hashable:
@@ -47,7 +36,7 @@ class Lark:
         """The grammar for the engine. Raises GrammarError."""
         from llguidance._lib import LLMatcher
 
-        from fucina_cli.constraint.grammar import checked
+        from fucina_cli.constraint.trial import checked
 
         return checked(LLMatcher.grammar_from_lark(self.grammar))
 
@@ -65,4 +54,5 @@ KIND = Kind(
     spec=Lark,
     read=Lark,
     takes=lambda _value: False,
+    takes_paths=False,
 )

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass
 
 from fucina_cli.constraint.kind import GrammarError, Kind, Prepared, Verdict
+from fucina_cli.constraint.patterns.errors import FlagError, PatternError
 from fucina_cli.options import Option
 from fucina_cli.text import one_line
 
-_ASCII_CLASSES = {"d": "[0-9]", "w": "[0-9A-Za-z_]", "s": r"[ \t\n\r\f\v]"}
+_ASCII = {"d": "0-9", "w": "0-9A-Za-z_", "s": r" \t\n\r\f\v"}
+_ASCII_CLASSES = {
+    **{letter: f"[{members}]" for letter, members in _ASCII.items()},
+    **{letter.upper(): f"[^{members}]" for letter, members in _ASCII.items()},
+}
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,14 @@ class Regex:
             raise GrammarError("the pattern is empty; it would allow only an empty answer")
         if (len(pattern) - len(pattern.rstrip("\\"))) % 2:
             raise GrammarError("the pattern ends in a lone backslash; write \\\\ for one")
-        if re.search(r"\(\?[a-wyzA-Z]*x", pattern):
-            raise GrammarError("the flag (?x) is not supported; leave out white space and comments")
+        from fucina_cli.constraint.patterns import rust
+
+        try:
+            rust.parse(pattern)
+        except FlagError as error:
+            raise GrammarError(str(error)) from None
+        except PatternError:
+            pass  # the engine says what is wrong with it
 
     @property
     def identity(self) -> Hashable:
@@ -51,26 +61,23 @@ class Regex:
         """The pattern for the engine. Raises GrammarError."""
         from llguidance._lib import LLMatcher
 
-        from fucina_cli.constraint.grammar import checked
+        from fucina_cli.constraint.trial import checked
 
         return checked(LLMatcher.grammar_from_regex(_ascii_classes(self.pattern)))
 
     def judge(self, text: str) -> Verdict:
-        """By Python's `re`.
+        """By another engine, of ECMA-262, in whose syntax the pattern is written for it.
 
-        None for a pattern that it does not understand or reads otherwise ([[:alpha:]], [a&&b]).
+        None for a pattern that can't be.
         """
+        from fucina_cli.constraint.patterns.matcher import rust_matcher
+
         try:
-            with warnings.catch_warnings():
-                # re warns where it reads characters that others read as a set operation.
-                warnings.simplefilter("error", FutureWarning)
-                compiled = re.compile(self.pattern)
-        except (FutureWarning, re.error, RecursionError, OverflowError) as error:
-            message = one_line(str(error))
-            return Verdict(None, (f"Python's re can't read the pattern: {message}",))
-        if compiled.fullmatch(text):
-            return Verdict(True)
-        return Verdict(False, ("the answer does not match the pattern",))
+            matches = rust_matcher(self.pattern)
+        except PatternError as error:
+            return Verdict(None, (f"the pattern can't be judged: {one_line(str(error))}",))
+        ok = matches(text)
+        return Verdict(ok, () if ok else ("the answer does not match the pattern",))
 
     def value(self, text: str) -> str:
         """The text itself."""
@@ -78,11 +85,10 @@ class Regex:
 
 
 def _ascii_classes(pattern: str) -> str:
-    r"""`pattern` with \d, \w and \s as ASCII sets, which is what is usually meant.
+    r"""`pattern` with \d, \w and \s as ASCII sets, and \D, \W and \S as all other characters.
 
-    The engine's own are Unicode's, under which a model may write a date in Bengali digits. It
-    already reads the patterns of a JSON schema this way. \D, \W and \S stay Unicode's, so that
-    whatever is produced matches under either reading.
+    That is what is usually meant, and how the patterns of a JSON schema are read. The engine's own
+    are Unicode's, under which a model may write a date in Bengali digits.
     """
     return re.sub(
         r"\\(.)",

@@ -64,12 +64,14 @@ def spaced_triage() -> Lark:
     allows no white space before the object, and so rules out the token that the model wants; a
     prompt that ends in a space would break the same token in two. In a grammar the space belongs
     to the answer, the forced text is cut into tokens as in training, and the part behind the space
-    is the same schema. JSON allows white space around a value, so the whole answer parses.
+    is what the schema allows. JSON allows white space around a value, so the whole answer parses.
     """
-    # What --json-schema asks for by default; a schema inside a grammar is not compact by itself.
-    layout = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
-    schema = json.dumps({"x-guidance": layout, **_schema()})
-    return Lark(f'start: " " triage\ntriage: %json {schema}\n')
+    rules = [
+        f"{name}: {' | '.join(json.dumps(json.dumps(each)) for each in values)}"
+        for name, values in _properties().items()
+    ]
+    members = ' "," '.join(f"{json.dumps(json.dumps(name) + ':')} {name}" for name in _properties())
+    return Lark("\n".join([f'start: " {{" {members} "}}"', *rules, ""]))
 
 
 def triage(lab: Lab, tickets: Sequence[Ticket], seed: int) -> Triage:
@@ -106,8 +108,13 @@ def triage(lab: Lab, tickets: Sequence[Ticket], seed: int) -> Triage:
     )
 
 
+def _properties() -> dict[str, Sequence[str]]:
+    """The values of each property."""
+    return {"category": CATEGORIES, "priority": PRIORITIES}
+
+
 def _schema() -> dict[str, object]:
-    properties = {"category": {"enum": list(CATEGORIES)}, "priority": {"enum": list(PRIORITIES)}}
+    properties = {name: {"enum": list(values)} for name, values in _properties().items()}
     return {
         "type": "object",
         "properties": properties,

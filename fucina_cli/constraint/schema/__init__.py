@@ -1,0 +1,1 @@
+"""JSON schemas: read exactly, checked, rewritten for the grammar engine; answers judged."""
