@@ -14,6 +14,12 @@ from fucina_cli.constraint.schema.explain import explained, shown
 from fucina_cli.constraint.schema.keywords import dialect
 from fucina_cli.constraint.schema.source import NOWHERE, Source
 
+#: Packages that jsonschema imports where they are installed.
+_OF_FORMATS = {
+    "fqdn", "idna", "isoduration", "jsonpointer", "rfc3339_validator", "rfc3986_validator",
+    "rfc3987", "rfc3987_syntax", "uri_template", "webcolors",
+}  # fmt: skip
+
 
 def check_schema(schema: Any, source: Source = NOWHERE) -> None:
     """Raise GrammarError, which names the place, when `schema` is none of its own draft."""
@@ -71,17 +77,16 @@ def validator_class(jsonschema: Any, schema: Any) -> Any:
 
 @contextlib.contextmanager
 def jsonschema_alone() -> Iterator[Any]:
-    """jsonschema, imported when needed, without the IRI grammar of its own checks of formats.
+    """jsonschema, imported when needed, without what its own checks of formats may import.
 
-    That grammar is slow to build, and formats are checked elsewhere.
+    Those packages, where they are installed, take longer to import than all the rest, and formats
+    are checked elsewhere.
     """
-    slow = "rfc3987_syntax"
-    skip = "jsonschema" not in sys.modules and slow not in sys.modules
-    if skip:
-        sys.modules[slow] = None  # type: ignore[assignment]
+    skipped: set[str] = set() if "jsonschema" in sys.modules else _OF_FORMATS - sys.modules.keys()
+    sys.modules.update(dict.fromkeys(skipped))  # type: ignore[arg-type]
     try:
         import jsonschema
     finally:
-        if skip:
-            del sys.modules[slow]
+        for name in skipped:
+            del sys.modules[name]
     yield jsonschema

@@ -53,8 +53,7 @@ class Instances:
     def _validator(self, kind: Any) -> Any:
         import referencing
 
-        checker = self._kind.FORMAT_CHECKER
-        return kind(self._root, format_checker=checker, registry=referencing.Registry())
+        return kind(self._root, registry=referencing.Registry())
 
 
 @functools.cache
@@ -66,7 +65,6 @@ def _partial(kind: Any) -> Any:
         kind.META_SCHEMA,
         validators={name: check for name, check in kind.VALIDATORS.items() if name in _KEPT},
         type_checker=kind.TYPE_CHECKER,
-        format_checker=kind.FORMAT_CHECKER,
         id_of=kind.ID_OF,
         applicable_validators=lambda schema: list(schema.items()),
     )
@@ -75,5 +73,5 @@ def _partial(kind: Any) -> Any:
 def _asked(validator: Any, value: Any, schema: Schema) -> bool | None:
     try:
         return bool(validator.evolve(schema=schema).is_valid(value))
-    except Exception:  # a pattern re can't read, numbers beyond floats
+    except Exception:  # a pattern that is none, a reference without a target
         return None
